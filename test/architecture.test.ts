@@ -14,6 +14,7 @@ const ORDER = [
   'session/rules.ts',
   'feature/rules.ts',
   'feature/tasks.ts',
+  'kfr/rules.ts',
   'git',
   'project',
   'feature/store.ts',

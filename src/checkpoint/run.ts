@@ -26,8 +26,8 @@ interface Outcome {
 
 /** Runs commands once each, up to the first failure, which it returns. `outcomes`: of every command that ran. */
 interface Runner {
-  /** `areTests`: of a feature, so a run in which no test ran proves nothing. */
-  firstFailed(commands: readonly string[], areTests?: boolean): Promise<Outcome | null>;
+  /** A run in which no test ran proves nothing. */
+  firstFailed(commands: readonly string[]): Promise<Outcome | null>;
   outcomes: Outcome[];
 }
 
@@ -43,17 +43,16 @@ function runnerFor(context: Context, watch: CheckpointWatch): Runner {
     }
     watch.onStart?.(command);
     const made = await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.');
-    const why = whyFailed(made);
+    const why = whyNotRun(context.layout.root, made) ?? whyFailed(made);
     watch.onEnd?.(why !== null);
     return { command, why, run: made };
   };
-  const firstFailed = async (commands: readonly string[], areTests = false): Promise<Outcome | null> => {
+  const firstFailed = async (commands: readonly string[]): Promise<Outcome | null> => {
     for (const command of commands) {
       const known = outcomes.find((outcome) => outcome.command === command);
       const outcome = known ?? (await run(command));
       if (!known) outcomes.push(outcome);
-      const why = outcome.why ?? (areTests && outcome.run ? whyNotRun(outcome.run) : null);
-      if (why !== null) return { ...outcome, why };
+      if (outcome.why !== null) return outcome;
     }
     return null;
   };
@@ -139,7 +138,7 @@ export async function prove(
   }
   const proven: Claim[] = [];
   for (const claim of claims) {
-    const failed = await runner.firstFailed(claim.commands, true);
+    const failed = await runner.firstFailed(claim.commands);
     if (failed)
       context.warnings.push(`${claim.id} is not in the checkpoint. ${failed.command}: ${failed.why}`);
     else proven.push(claim);
@@ -191,15 +190,13 @@ export async function runProved(
   const runner = runnerFor(context, watch);
   const judge = async (
     commands: readonly string[] | null,
-    areTests = false,
   ): Promise<Pick<ProvedCheck, 'state' | 'why' | 'command'>> => {
     if (commands === null) return { state: 'not_run', why: 'its test is not a command' };
-    const failed = await runner.firstFailed(commands, areTests);
+    const failed = await runner.firstFailed(commands);
     if (!failed) return { state: 'passed' };
     const { command, why, run } = failed;
-    const not_run = run?.started ? whyNotRun(run) : why;
-    const state = not_run === null ? 'failed' : 'not_run';
-    return { state, why: `${command}: ${not_run ?? why}`, command };
+    const isFailed = run !== undefined && whyNotRun(context.layout.root, run) === null;
+    return { state: isFailed ? 'failed' : 'not_run', why: `${command}: ${why}`, command };
   };
   const features = readFeatures(context)
     .filter(({ id, tests = [] }) => features_passing.includes(id) && tests.length > 0)
@@ -212,6 +209,6 @@ export async function runProved(
   for (const name of new Set(verified_by))
     if (!ofFeatures.has(name)) checks.push({ name, kind: 'command', ...(await judge([name])) });
   for (const { feature, commands } of features)
-    checks.push({ name: feature.id, kind: 'feature', ...(await judge(commands, true)), feature });
+    checks.push({ name: feature.id, kind: 'feature', ...(await judge(commands)), feature });
   return checks;
 }

@@ -4,15 +4,17 @@ import { checkRange, type RangeCommit, readMessageRules } from '../commit/check.
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, toForgeError } from '../core/error.js';
 import { checkpointFile, featureFile, shown, shownFrom } from '../core/paths.js';
+import { whyFailed } from '../core/process.js';
 import { oneLine, plural } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { runTests, type VerifyWatch, whyNotRun, whyTestFailed } from '../feature/verify.js';
+import { runTests, type VerificationRun, type VerifyWatch, whyNotRun } from '../feature/verify.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
+import { readRecords } from '../ledger/memory.js';
 import { type Context, findTracked, readConfig, readHalt } from '../project/project.js';
 import { requireTrust, trustValueOf } from '../trust/trust.js';
 import { type CiRange, findRange, isFromFork } from './range.js';
@@ -230,10 +232,16 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const passing = features
     .filter(({ status }) => status === 'passing')
     .map((feature) => ({ feature, commands: presentCommands(context, feature) }));
+  const passed = passedFeatures(context);
+  const isRecorded = ({ id, override }: Feature): boolean => override !== undefined || passed.has(id);
   const unproven = passing
-    .filter(({ feature, commands }) => !isProven(feature, commands))
+    .filter(({ feature, commands }) => !isProven(feature, commands) || !isRecorded(feature))
     .map(({ feature }) =>
-      describeFeature(context, feature, 'is marked passing, but not by a run of its current tests'),
+      describeFeature(
+        context,
+        feature,
+        `is marked passing, but ${isRecorded(feature) ? 'not by a run of its current tests' : 'no recorded run of its tests passed'}`,
+      ),
     );
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
   if (!run) return toResult(detail, unproven);
@@ -242,10 +250,10 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const failures: CiFinding[] = [];
   for (const { feature, commands } of trusted) {
     const last = (await runTests(context, feature, commands.map(splitCommand), watch)).at(-1);
-    const not_run = last && whyNotRun(last);
+    const not_run = last && whyNotRun(context.layout.root, last);
     if (!last || (last.exit_code === 0 && not_run === null)) continue;
     const now = not_run === null ? 'fails now' : 'did not run';
-    const what = `is marked passing and ${now}: ${formatArgv(last.argv)}: ${not_run ?? whyTestFailed(last)}`;
+    const what = `is marked passing and ${now}: ${formatArgv(last.argv)}: ${not_run ?? whyFailed(last)}`;
     failures.push({ ...describeFeature(context, feature, what), output: last.output.tail.slice(-4096) });
   }
   const findings = [...unproven, ...failures];
@@ -254,6 +262,18 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const cause = findings.length === 0 ? 'refused' : 'findings';
   return toResult(`${detail}, the tests of ${trusted.length} run`, [...findings, ...refusal], cause);
 }
+
+/** Ids of the features whose tests passed in a run that memory has. */
+const passedFeatures = (context: Context): Set<string> =>
+  new Set(
+    readRecords(context, 'evaluation').flatMap(({ record }) =>
+      record.kind === 'verification'
+        ? (record.runs as VerificationRun[]).flatMap(({ feature, exit_code, not_run }) =>
+            exit_code === 0 && not_run === undefined ? feature : [],
+          )
+        : [],
+    ),
+  );
 
 interface Testable {
   feature: Feature;

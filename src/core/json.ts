@@ -135,3 +135,7 @@ export function locateJson(text: string, path: (string | number)[]): number {
 
 /** The form of every state file: two spaces, one final line feed. */
 export const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** The objects of a list that may hold anything. */
+export const objectsIn = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];

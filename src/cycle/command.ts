@@ -96,7 +96,7 @@ const LOOP_OPTIONS: readonly OptionSpec[] = [
   { flags: '--sleep <s>', help: 'seconds between two cycles (default: 0)', number: [0, 604_800] },
   {
     flags: '--max-failures <n>',
-    help: 'stop after N failed cycles in a row (default: 3)',
+    help: 'stop after N cycles in a row that failed or in which no feature began to pass (default: 3)',
     number: [1, 1_000_000],
   },
   { flags: '--resume', help: 'continue with the counts of the previous loop' },

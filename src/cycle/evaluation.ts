@@ -10,7 +10,7 @@ import { type Feature, testsDiffer } from '../feature/rules.js';
 import { readFeatureFiles, restoreFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import { isTestFile, readTestFiles, tryRead } from '../feature/test-files.js';
-import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
+import { type FeatureResult, verifyFeatures, whyNotRun } from '../feature/verify.js';
 import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
@@ -26,6 +26,7 @@ import {
   type GuardedFile,
   isPassing,
   type Judgment,
+  type Verdict,
 } from './rules.js';
 import { type CycleRun, outputOf } from './running.js';
 
@@ -63,13 +64,14 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   const end = after && tryFacts(context, violations);
   for (const [id, reason] of end?.breaches ?? []) if (!before.breaches.has(id)) violations.unshift(reason);
   const last = end ?? before;
-  const { passing, gained, regressions, improved } = compareFeatures(before, last, judge.results);
+  const compared = compareFeatures(before, last, judge.results);
+  const { passing, gained, regressions, not_run, improved } = compared;
   settleClaims(context, passing, regressions);
   const tests_changed = after ? changedTests(before.testFiles, after.testFiles, changed?.files ?? []) : [];
   const exit_code = ran?.exit_code ?? null;
-  const findings = { violations, regressions, environment_valid, exit_code, task, improved, tests_changed };
+  const findings = { violations, regressions, not_run, environment_valid, exit_code, task, improved };
   return {
-    classification: classify(findings),
+    classification: classify({ ...findings, tests_changed }),
     found: {
       governance_violations: boundTexts([...new Set(violations)]),
       regression_flags: boundTexts(regressions),
@@ -77,6 +79,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
       ...boundEvidence(judge.evidence),
       features_passing: passing.length,
       features: last.features.length,
+      gained: boundTexts(gained),
       files_changed: changed?.files.length ?? null,
     },
     passes: passing.includes(run.task),
@@ -84,7 +87,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
     ...{ tree, gained, notes },
     failures: [...new Set([run.task, ...regressions])].flatMap((id) => {
       const result = judge.results.get(id);
-      return result?.status === 'failing' ? [result] : [];
+      return result && result.verdict !== 'passing' ? [result] : [];
     }),
   };
 }
@@ -123,7 +126,7 @@ interface Judge {
   notes: string[];
   tree: string | null;
   /** The results of forge's own runs, by feature, without those that prove nothing (FEA-05). */
-  results: Map<string, FeatureResult & { status: 'passing' | 'failing' }>;
+  results: Map<string, FeatureResult & { verdict: Verdict }>;
 }
 
 /**
@@ -142,7 +145,9 @@ async function judgeTests(judge: Judge, after: CycleFacts): Promise<Findings['ta
     const limit = timeLimit(RERUN_BUDGET_MS, watch.stop);
     await verify(judge, rerun, limit.signal).finally(limit.release);
   }
-  return !isTested || own?.unproven ? 'untested' : (judge.results.get(task)?.status ?? 'unknown');
+  const verdict = judge.results.get(task)?.verdict ?? 'not_run';
+  if (!isTested || own?.unproven) return 'untested';
+  return verdict === 'not_run' ? 'unknown' : verdict;
 }
 
 /** Runs the tests of the task, or of other features, whose output is shown if they fail. What cannot be run is noted. */
@@ -171,16 +176,20 @@ async function verify(
           if (isLive) onOutput(text);
           else held += text;
         },
-        onRun: (feature, { argv, exit_code, duration_ms, output }) =>
+        onRun: (feature, made) => {
+          const { argv, exit_code, duration_ms, output } = made;
+          const not_run = whyNotRun(run.context.layout.root, made);
           judge.evidence.push({
-            ...{ feature, argv: [...argv], exit_code, duration_ms, tree: judge.tree },
-            ...{ output_bytes: output.bytes, output_sha256: output.sha256 },
-          }),
+            ...{ feature, argv: [...argv], exit_code, ...(not_run === null ? {} : { not_run }), duration_ms },
+            ...{ tree: judge.tree, output_bytes: output.bytes, output_sha256: output.sha256 },
+          });
+        },
         onResult: (result) => {
           left.delete(result.id);
-          const status = result.status === 'passing' ? 'passing' : 'failing';
-          if (!result.unproven) judge.results.set(result.id, { ...result, status });
-          if (status === 'failing' && !isLive) onOutput(held.endsWith('\n') ? held : `${held}\n`);
+          const passed = result.status === 'passing' ? 'passing' : 'failing';
+          const verdict = result.not_run === undefined ? passed : 'not_run';
+          if (!result.unproven) judge.results.set(result.id, { ...result, verdict });
+          if (verdict !== 'passing' && !isLive) onOutput(held.endsWith('\n') ? held : `${held}\n`);
         },
         onRefused: (id, error) => {
           left.delete(id);
@@ -249,7 +258,8 @@ function putBack({ context, before }: CycleRun): string[] {
     for (const [name, bytes] of Object.entries(before.testFiles)) {
       const path = join(layout.root, name);
       if (!isTestFile(name) || existsSync(path)) continue;
-      const what = `the test file ${name} was removed by the command`;
+      const what = `the test ${name.endsWith('/') ? 'folder' : 'file'} ${name} was removed by the command`;
+      // Of a folder only the name is known.
       try {
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, bytes);

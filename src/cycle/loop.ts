@@ -27,14 +27,14 @@ export const LoopOptions = z.strictObject({
   /** No cycle begins after it. */
   max_time_seconds: z.optional(z.int().check(z.gte(0), z.lte(31_536_000))),
   sleep_seconds: z.optional(z.int().check(z.gte(0), z.lte(604_800))),
-  /** Failed cycles in a row. Default 3. */
+  /** Cycles in a row that failed, or in which nothing began to pass. Default 3. */
   max_failures: z.optional(z.int().check(z.gte(1))),
   /** Continue with the counts of the loop before. */
   resume: z.optional(z.boolean()),
 });
 export type LoopOptions = z.infer<typeof LoopOptions>;
 
-/** So that a failure in every cycle is not paid for all night. */
+/** So that cycles that achieve nothing are not paid for all night. */
 const MAX_FAILURES = 3;
 
 /** `<git dir>/forge/loop.json`: the counts that a resumed loop continues with. */
@@ -60,6 +60,8 @@ interface Loop {
   state: LoopState;
   /** In a row. A resumed loop starts at 0, since somebody saw why it stopped. */
   failures: number;
+  /** How many of them did not fail, but no feature began to pass. */
+  stalls: number;
   /** How often in a row each task has failed, the last one last. */
   tries: Map<string, number>;
   /** Tasks in whose cycles test files changed. */
@@ -86,7 +88,7 @@ export async function runLoop(
     input,
     watch,
     state,
-    failures: 0,
+    ...{ failures: 0, stalls: 0 },
     tries: new Map(),
     retested: new Set(),
     last: null,
@@ -159,8 +161,20 @@ function countCycle(loop: Loop, result: CycleResult): void {
   const { cycles, by_classification: counts } = loop.state;
   const by_classification = { ...counts, [classification]: (counts[classification] ?? 0) + 1 };
   Object.assign(loop.state, { cycles: cycles + 1, by_classification });
-  loop.failures = hasFailed(classification) ? loop.failures + 1 : 0;
+  const isFailure = hasFailed(classification);
+  const isStall = !isFailure && hasStalled(loop.input, result);
+  loop.failures = isFailure || isStall ? loop.failures + 1 : 0;
+  loop.stalls = isStall ? loop.stalls + 1 : isFailure ? loop.stalls : 0;
   saveLoop(loop.context, loop.state);
+}
+
+const hasLimit = ({ max_cycles, max_time_seconds }: LoopOptions): boolean =>
+  max_cycles !== undefined || max_time_seconds !== undefined;
+
+/** Whether nothing began to pass. Without any features nothing can, so the given limits say when to stop. */
+function hasStalled(input: LoopOptions, { classification, report }: CycleResult): boolean {
+  if (classification === 'SUCCESS' || !report || report.gained.length > 0) return false;
+  return report.features > 0 || !hasLimit(input);
 }
 
 /** The reason to stop before another cycle, which would come after a sleep of so many seconds. */
@@ -174,10 +188,10 @@ function whyStop({ context, input, watch, state, failures }: Loop, sleep: number
 }
 
 /** Without any features, the given limits say how many cycles to run. */
-function isNothingLeft(context: Context, { max_cycles, max_time_seconds }: LoopOptions): boolean {
+function isNothingLeft(context: Context, input: LoopOptions): boolean {
   const { features } = listFeatures(context);
   if (chooseTask(context, undefined, features).id !== NO_TASK) return false;
-  return features.length > 0 || (max_cycles === undefined && max_time_seconds === undefined);
+  return features.length > 0 || !hasLimit(input);
 }
 
 const REASONS: Record<StopReason, string> = {
@@ -198,11 +212,21 @@ function endedBy(loop: Loop, stopped_by: StopReason, cause?: MemoryError): LoopR
 }
 
 /** With the tasks that still fail, and why nothing can be done about what is left. */
-function describeEnd({ context, tries, retested, last }: Loop, stopped_by: StopReason): string {
+function describeEnd(
+  { context, tries, retested, last, failures, stalls }: Loop,
+  stopped_by: StopReason,
+): string {
   const { candidates } = nextTask(context);
   const left = stopped_by === 'nothing_left' ? candidates.map(({ id, reason }) => `${id} (${reason})`) : [];
-  const reason = left.length > 0 ? `nothing can be done now: ${firstNames(left, 5)}` : REASONS[stopped_by];
-  const failed = candidates.filter(({ id }) => tries.has(id)).map(({ id }) => id);
+  const stalled = `no feature began to pass in ${plural(failures, 'cycle')} in a row`;
+  const general = stopped_by === 'max_failures' && stalls > 0 ? stalled : REASONS[stopped_by];
+  const reason = left.length > 0 ? `nothing can be done now: ${firstNames(left, 5)}` : general;
+  const untested = new Set(
+    listFeatures(context).features.flatMap(({ id, tests }) => (tests?.length ? [] : id)),
+  );
+  const failed = candidates
+    .filter(({ id }) => tries.has(id))
+    .map(({ id }) => (untested.has(id) ? `${id} (no test)` : id));
   const untried = stopped_by === 'nothing_left' ? 0 : candidates.length - failed.length;
   const environment = last?.stages.find(({ name, status }) => name === 'environment' && status === 'failed');
   return [

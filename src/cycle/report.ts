@@ -72,7 +72,7 @@ async function describe(
   { context, mark, stages, task, ran, observations, environment_valid }: CycleRun,
   { classification, passing_before, found }: Evaluation,
 ): Promise<CycleInput> {
-  const { features, features_passing, files_changed, tests_changed, ...judged } = found;
+  const { features, features_passing, gained: _, files_changed, tests_changed, ...judged } = found;
   return {
     task_id: task,
     exit_code: ran?.exit_code ?? null,

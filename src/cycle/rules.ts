@@ -13,6 +13,8 @@ export interface Findings {
   violations: readonly string[];
   /** Features that passed before and fail now. */
   regressions: readonly string[];
+  /** Features that passed before and whose tests could not run now. */
+  not_run: readonly string[];
   environment_valid: boolean;
   /** Of the command. Null when it did not end by itself or was not run. */
   exit_code: number | null;
@@ -26,15 +28,15 @@ export interface Findings {
 
 /** The most severe classification that applies. Only tests that forge ran itself make a SUCCESS. */
 export function classify(findings: Findings): Classification {
-  const { violations, regressions, environment_valid, exit_code, task, improved, tests_changed } = findings;
+  const { violations, regressions, not_run, environment_valid, exit_code, task, improved, tests_changed } =
+    findings;
   if (violations.length > 0) return 'GOVERNANCE_VIOLATION';
   if (regressions.length > 0) return 'REGRESSION';
-  if (!environment_valid || exit_code !== 0 || task === 'unknown') return 'FAILURE';
+  if (!environment_valid || exit_code !== 0 || task === 'unknown' || not_run.length > 0) return 'FAILURE';
   if (task === 'passing') return tests_changed.length === 0 ? 'SUCCESS' : 'PARTIAL_SUCCESS';
   return task === 'failing' && !improved ? 'FAILURE' : 'PARTIAL_SUCCESS';
 }
 
-/** Whether a cycle counts against `--max-failures`. */
 export const hasFailed = (classification: Classification): boolean =>
   classification !== 'SUCCESS' && classification !== 'PARTIAL_SUCCESS';
 
@@ -69,19 +71,22 @@ export function findRerun(before: Standing, after: Standing): Feature[] {
   );
 }
 
+/** Of forge's own run of a feature's tests. */
+export type Verdict = 'passing' | 'failing' | 'not_run';
+
 /** How the features stand after a cycle, as ids. `ran`: the results of forge's own runs. */
 export function compareFeatures(
   before: Standing,
   after: Standing,
-  ran: ReadonlyMap<string, { status: 'passing' | 'failing' }>,
-): { passing: string[]; gained: string[]; regressions: string[]; improved: boolean } {
+  ran: ReadonlyMap<string, { verdict: Verdict }>,
+): { passing: string[]; gained: string[]; regressions: string[]; not_run: string[]; improved: boolean } {
   const known = new Map(before.features.map((feature) => [feature.id, feature]));
   const rows = after.features.map((now) => {
-    const [old, result] = [known.get(now.id), ran.get(now.id)?.status];
+    const [old, result] = [known.get(now.id), ran.get(now.id)?.verdict];
     const passed = old !== undefined && isPassing(old);
     const isSame = old !== undefined && !testsDiffer(old, now);
     // In forge's own run, or before with the same tests.
-    const isShown = result === 'passing' || now.override !== undefined || (passed && isSame);
+    const isShown = result === 'passing' || now.override !== undefined || (passed && isSame && !result);
     return { id: now.id, passed, isSame, result, passes: isPassing(now) && isShown, status: now.status };
   });
   const idsOf = (wanted: (row: (typeof rows)[number]) => boolean): string[] =>
@@ -90,6 +95,7 @@ export function compareFeatures(
     passing: idsOf(({ passes }) => passes),
     gained: idsOf(({ passes, passed, result }) => passes && !passed && result === 'passing'),
     regressions: idsOf(({ passed, result, status }) => passed && (result ?? status) === 'failing'),
+    not_run: idsOf(({ passed, result }) => passed && result === 'not_run'),
     improved: rows.some(({ passed, isSame, result }) => !passed && isSame && result === 'passing'),
   };
 }
@@ -100,6 +106,8 @@ export interface Judgment extends BoundEvidence {
   regression_flags: string[];
   /** GOV-05: files that judge the work and changed, which makes the cycle at most a PARTIAL_SUCCESS. */
   tests_changed: string[];
+  /** Features that began to pass. */
+  gained: string[];
   features_passing: number;
   features: number;
   files_changed: number | null;
@@ -164,13 +172,14 @@ export function progressLine({ cycle, task, classification, report, stages }: Cy
 export const isInterrupted = (stages: readonly Stage[]): boolean =>
   stages.some(({ note = '' }) => /^interrupted$|: stopped$|: Interrupted;/.test(note));
 
-/** The failed tests, each with how it ended. */
+/** The tests that failed or could not run, each with how it ended. */
 export const failuresIn = (evidence: readonly Evidence[] = []): string[] =>
   evidence
-    .filter(({ exit_code }) => exit_code !== 0)
-    .map(({ argv, exit_code, feature }) => {
-      const how = exit_code === null ? 'did not end' : `exit ${exit_code}`;
-      return `${oneLine(formatArgv(argv), 200)} failed (${feature === undefined ? '' : `${feature}, `}${how})`;
+    .filter(({ exit_code, not_run }) => exit_code !== 0 || not_run !== undefined)
+    .map(({ argv, exit_code, not_run, feature }) => {
+      const how = not_run ?? (exit_code === null ? 'did not end' : `exit ${exit_code}`);
+      const what = `${oneLine(formatArgv(argv), 200)} ${not_run === undefined ? 'failed' : 'could not run'}`;
+      return `${what} (${feature === undefined ? '' : `${feature}, `}${how})`;
     });
 
 /** The exit code of `forge cycle`: that of the memory error, else by the classification. */
@@ -192,8 +201,8 @@ const MAX_RUNS = 5;
 export function describeRuns(evidence: readonly Evidence[]): string[] {
   const left = evidence.length - MAX_RUNS;
   return [
-    ...evidence.slice(0, MAX_RUNS).map(({ argv, exit_code, feature }) => {
-      const result = exit_code === 0 ? 'Passed' : 'Failed';
+    ...evidence.slice(0, MAX_RUNS).map(({ argv, exit_code, not_run, feature }) => {
+      const result = not_run !== undefined ? 'Not run' : exit_code === 0 ? 'Passed' : 'Failed';
       return `${result}: ${formatArgv(argv)}${feature === undefined ? '' : ` (${feature})`}`;
     }),
     ...(left > 0 ? [`${plural(left, 'more run')} of tests`] : []),

@@ -10,6 +10,7 @@ import type {
   FeatureList,
   FeatureResult,
   FeatureStatus,
+  ImportedFeatures,
   Selection,
   ShownFeature,
   VerifyWatch,
@@ -200,9 +201,9 @@ function announce(call: Call): (id: string, line: string) => void {
 
 const NO_RUN: OptionSpec = { flags: '--no-run', help: 'do not run its tests now' };
 
-/** `Login works` without quotes. `LOGIN works`, `login-1 works` and `login "It works"` are an id and a name. */
+/** `Login works` without quotes. `LOGIN works`, `login Login` and `login "It works"` are an id and a name. */
 const isTwoWords = (first: string, second: string): boolean =>
-  /^\p{L}+\p{Ll}\p{L}*$/u.test(first) && /^[\p{L}\p{N}]+$/u.test(second);
+  /^\p{Lu}\p{L}*\p{Ll}\p{L}*$/u.test(first) && /^[\p{L}\p{N}]+$/u.test(second);
 
 async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
   const { id, test: tests = [] } = call.options as { id?: string; test?: string[] };
@@ -324,14 +325,18 @@ export const group: Group = {
       render: ({ removed, undo }, style) =>
         `removed ${removed.id}  ${oneLine(removed.name, 100)}   ${undo ? style.dim(`# back with: ${undo}`) : ''}`,
     }),
-    command<{ features: Feature[]; known: string[] }>({
+    command<ImportedFeatures>({
       name: 'import',
       args: ['<file>'],
       summary: 'Import a JSON or Markdown list of features; known ones stay unchanged',
       example: 'forge feature import features.md',
       writes: true,
       run: async (call, file) => call.forge().feature.import({ text: await call.file(file as string) }),
-      render: ({ features, known }) => `${features.length} imported, ${known.length} known already`,
+      render: ({ features, known, done }) =>
+        [
+          `${features.length} imported, ${known.length} known already`,
+          ...(done.length > 0 ? [`${done.length} ticked, so not imported`] : []),
+        ].join(', '),
     }),
     command(verify),
     command<FeatureList>({

@@ -275,47 +275,48 @@ function changeFeatures<T>(
   return result as T;
 }
 
+/** `done`: names that were ticked, which are not imported. */
+export interface ImportedFeatures extends FeatureList {
+  known: string[];
+  done: string[];
+}
+
 /** Imports hundreds at once, all or nothing. Tests from a file were not typed here, so they need `forge trust`. */
-export function importFeatures(
-  context: Context,
-  { text }: { text: string },
-): { features: Feature[]; known: string[] } {
+export function importFeatures(context: Context, { text }: { text: string }): ImportedFeatures {
   requireSupervisor(context, JUDGED_BY);
   return changeFeatures(context, (features) => {
-    const { added, known } = planImport(features, text, timestamp(context));
-    return { features: [...features, ...added], result: { features: added, known } };
+    const { added, known, done } = planImport(features, text, timestamp(context));
+    return { features: [...features, ...added], result: { features: added, known, done } };
   });
 }
 
 /** One line of a list to import. */
-type ListEntry = FeatureChange & { id?: string | undefined; name: string };
+type ListEntry = FeatureChange & { id?: string | undefined; name: string; ticked?: boolean };
 
 /**
  * Plans the new features of a JSON list (an array, or `{features: […]}`) or a Markdown list (`- [ ] ID: name`, `- name`).
- * One bad line refuses the whole list (exit 2). `passing` is never imported: it has to be verified here.
+ * One bad line refuses the whole list (exit 2). `passing` is never imported: it has to be verified here. A ticked line
+ * has no test to do so.
  */
-export function planImport(
-  features: readonly Feature[],
-  text: string,
-  now: string,
-): { added: Feature[]; known: string[] } {
+export function planImport(features: readonly Feature[], text: string, now: string) {
   const entries = /^\s*[[{]/.test(text) ? readJsonList(text) : readMarkdownList(text);
   if (entries.length === 0)
     throw usage('import.empty', 'That list contains no features.', {
       hint: 'A Markdown list ("- FORGE-001: Login works") or a JSON array with "name" fields.',
     });
   const added: Feature[] = [];
-  const known: string[] = [];
-  for (const entry of entries) {
+  const [known, done]: [string[], string[]] = [[], []];
+  for (const { ticked, ...entry } of entries) {
     const { id, name } = entry;
     const matches = (one: Feature): boolean =>
       id === undefined ? isSameName(one.name, name) : one.id.toLowerCase() === id.toLowerCase();
     const isRepeated = added.some((one) => matches(one) && isSameName(one.name, name));
     const all = [...features, ...added];
-    if (features.some(matches) || isRepeated) known.push(id ?? name);
+    if (ticked) done.push(name);
+    else if (features.some(matches) || isRepeated) known.push(id ?? name);
     else added.push(planFeature(all, id ?? nextId(all), entry, now));
   }
-  return { added, known };
+  return { added, known, done };
 }
 
 const isSameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
@@ -373,6 +374,6 @@ const readMarkdownList = (text: string): ListEntry[] =>
     const item = ITEM.exec(line);
     if (!item) return [];
     const [, tick, id, name = ''] = item;
-    const status = tick?.toLowerCase() === 'x' ? ('in_progress' as const) : undefined;
-    return [{ id, name: checkText(name, { what: `Line ${index + 1}`, lines: false }), status }];
+    const ticked = tick?.toLowerCase() === 'x';
+    return [{ id, name: checkText(name, { what: `Line ${index + 1}`, lines: false }), ticked }];
   });

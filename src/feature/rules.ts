@@ -86,7 +86,7 @@ export function planFeature(
   const twin = findTwin(features, id);
   if (twin) throw alreadyThere(`Feature ${twin.id} already exists.`, twin.id);
   const blank: Feature = { id, name: change.name ?? id, status: 'not_implemented', created_at: now };
-  const feature = applyChange({ ...blank, tests: change.tests ?? [] }, change);
+  const feature = applyChange(features, { ...blank, tests: change.tests ?? [] }, change);
   refuseCycle([...features, feature], feature);
   return feature;
 }
@@ -102,7 +102,7 @@ const alreadyThere = (message: string, id: string): Error =>
 
 export function planEdit(features: readonly Feature[], id: string, change: FeatureChange): Feature {
   const before = requireFeature(features, id);
-  const after = settleEdit(before, applyChange(before, change));
+  const after = settleEdit(before, applyChange(features, before, change));
   refuseCycle(
     features.map((feature) => (feature.id === after.id ? after : feature)),
     after,
@@ -110,7 +110,11 @@ export function planEdit(features: readonly Feature[], id: string, change: Featu
   return after;
 }
 
-function applyChange(feature: Feature, { blocked_by, ...change }: FeatureChange): Feature {
+function applyChange(
+  features: readonly Feature[],
+  feature: Feature,
+  { blocked_by, ...change }: FeatureChange,
+): Feature {
   if (change.status === 'passing')
     throw refused('feature.unproven', `${feature.id}: only a verified test run makes a feature passing.`, {
       hint: `forge done ${feature.id}\nforge feature edit ${feature.id} --status passing --reason "TEXT"   # for a person`,
@@ -119,7 +123,13 @@ function applyChange(feature: Feature, { blocked_by, ...change }: FeatureChange)
   const after: Feature = { ...feature, ...Object.fromEntries(given) };
   return blocked_by === undefined
     ? after
-    : { ...after, blocked_by: blockersIn(feature.blocked_by, blocked_by) };
+    : {
+        ...after,
+        blocked_by: blockersIn(
+          feature.blocked_by,
+          blocked_by.map((id) => findTwin(features, id)?.id ?? id),
+        ),
+      };
 }
 
 /** Other tests or another status void the evidence (FEA-03): old results say nothing about new tests. */
@@ -129,9 +139,10 @@ export function settleEdit(before: Feature, after: Feature): Feature {
   return changed;
 }
 
-export function testsDiffer(a: Feature, b: Feature): boolean {
-  return !isSame([...(a.tests ?? [])].sort(), [...(b.tests ?? [])].sort());
-}
+export const testsDiffer = (a: Feature, b: Feature): boolean => !areSame(a.tests ?? [], b.tests ?? []);
+
+/** In any order. */
+const areSame = (a: readonly string[], b: readonly string[]): boolean => isSame([...a].sort(), [...b].sort());
 
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -144,7 +155,7 @@ export function withoutEvidence(feature: Feature): Feature {
 }
 
 /**
- * The feature after a test run: the only way to `passing` (FEA-02). Evidence for the same status and tests stays
+ * The feature after a test run (FEA-02). Evidence for the same status and tests stays
  * unchanged, so that runs on two branches never conflict. Only a run of committed files replaces one of changed files,
  * unless `keep`.
  */
@@ -204,9 +215,9 @@ export function overridden(feature: Feature, by: { audit: string; at: string; re
  * cannot be run). An agent that edits the files by hand can still invent all of it.
  */
 export function isProven(feature: Feature, commands: readonly string[] | null): boolean {
-  if (feature.override) return isSame(feature.override.tests, feature.tests ?? []);
+  if (feature.override) return areSame(feature.override.tests, feature.tests ?? []);
   if (!feature.verified_at) return false;
-  return feature.verified_by === undefined || isSame(feature.verified_by, commands);
+  return feature.verified_by === undefined || (commands !== null && areSame(feature.verified_by, commands));
 }
 
 /** How a feature's status is shown. */
@@ -225,7 +236,8 @@ export function makeId(features: readonly Feature[], name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40)
     .replace(/^-+|-+$/g, '');
-  const base = isId(words) ? words : `f-${sha256(name).slice(0, 8)}`;
+  // `none` means no feature.
+  const base = isId(words) && words !== 'none' ? words : `f-${sha256(name).slice(0, 8)}`;
   let id = base;
   for (let n = 2; findTwin(features, id); n++) id = `${base}-${n}`;
   return id;

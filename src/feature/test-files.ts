@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
@@ -6,13 +7,14 @@ import type { Feature } from './rules.js';
 const MAX_BYTES = 8 * 1024 * 1024;
 const SCRIPTS = 'the scripts of package.json';
 
-/** The files that the tests' commands name, and the scripts of package.json. */
+/** The files that the tests' commands name, and the scripts of package.json. A folder ends with a slash and has no bytes. */
 export function readTestFiles(root: string, features: readonly Feature[]): Readonly<Record<string, Buffer>> {
   const words = features.flatMap(({ tests = [] }) => tests.flatMap((test) => test.split(/[\s'"=;&|()]+/)));
   const files: Record<string, Buffer> = {};
   for (const name of new Set(words.filter(isPath))) {
     const bytes = tryRead(join(root, name));
     if (bytes) files[name] = bytes;
+    else if (isFolder(join(root, name))) files[`${name.replace(/\/+$/, '')}/`] = Buffer.alloc(0);
   }
   const manifest = tryRead(join(root, 'package.json'));
   return manifest ? { ...files, [SCRIPTS]: Buffer.from(scriptsIn(manifest)) } : files;
@@ -20,6 +22,8 @@ export function readTestFiles(root: string, features: readonly Feature[]): Reado
 
 const isPath = (word: string): boolean =>
   word !== '' && !word.startsWith('-') && !word.startsWith('/') && !word.split('/').includes('..');
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** Null also for a file that cannot be read. */
 export function tryRead(path: string): Buffer | null {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod/mini';
 import { formatArgv, testArgv } from '../core/argv.js';
@@ -96,7 +96,7 @@ export interface VerificationRun extends Ran {
   output_sha256: string;
 }
 
-/** FEA-02: runs the features' tests, the only way to `passing`. Needs trust. No lock is held while they run. */
+/** FEA-02: runs the features' tests and records the results. Needs trust. No lock is held while they run. */
 export async function verifyFeatures(
   context: Context,
   raw: FeatureChoice,
@@ -180,7 +180,8 @@ const testCommands = ({ tests = [] }: Feature, template: string): string[][] =>
 function chooseFeatures(context: Context, { ids, all }: { ids: string[]; all: boolean }): Feature[] {
   const features = readFeatures(context);
   const hasTests = ({ tests = [] }: Feature): boolean => tests.length > 0;
-  const chosen = all ? features.filter(hasTests) : ids.map((id) => requireFeature(features, id));
+  const named = new Set(ids.map((id) => requireFeature(features, id)));
+  const chosen = all ? features.filter(hasTests) : [...named];
   const untested = chosen.find((feature) => !hasTests(feature));
   if (untested)
     throw usage('feature.no_tests', `${untested.id} has no tests, so nothing can prove it.`, {
@@ -198,7 +199,7 @@ async function verifyOne(
   const runs = await runTests(context, feature, commands, watch);
   const last = runs.at(-1) as ProcessRun;
   const { argv, exit_code, output } = last;
-  const not_run = whyNotRun(last);
+  const not_run = whyNotRun(context.layout.root, last);
   const keep = watch.asBuilder ?? false;
   const after = not_run === null ? await recordResult(context, feature, commands, last, keep) : feature;
   const shared = {
@@ -209,7 +210,7 @@ async function verifyOne(
   const isPassed = not_run === null && exit_code === 0;
   const outcome = isPassed
     ? isUnprovenPass(after) && { unproven: true as const }
-    : { output: output.tail.slice(-4096), ...(not_run === null ? { failure: whyTestFailed(last) } : {}) };
+    : { output: output.tail.slice(-4096), ...(not_run === null ? { failure: `${whyFailed(last)}` } : {}) };
   return {
     result: { id: feature.id, before: feature.status, ...shared, ...outcome },
     run: { feature: feature.id, ...shared, output_bytes: output.bytes, output_sha256: output.sha256 },
@@ -231,7 +232,7 @@ export async function runTests(
     watch.known?.set(formatArgv(argv), run);
     watch.onRun?.(feature.id, run);
     runs.push(run);
-    if (run.exit_code !== 0 || whyNotRun(run) !== null) break;
+    if (run.exit_code !== 0 || whyNotRun(context.layout.root, run) !== null) break;
   }
   return runs;
 }
@@ -254,11 +255,6 @@ export async function runTest(
   });
   if (watch.signal?.aborted) throw new ForgeError('interrupted', 'interrupted', interrupted);
   return run;
-}
-
-export function whyTestFailed(run: ProcessRun): string {
-  const hint = run.started ? '' : '; tests are commands unless [features] test_command says how to run them';
-  return `${whyFailed(run)}${hint}`;
 }
 
 /** How test runners report that no test ran, or that all were skipped. */
@@ -295,38 +291,71 @@ const SOME_RAN: readonly RegExp[] = [
   /^Result: (?:PASS|FAIL)$/m,
 ];
 
-/** How programs that run others report that the other is missing: python -m, npm, cargo, go, make, node --test. */
-const MISSING: readonly RegExp[] = [
-  /^\S*python[\d.]*: No module named \S+$/m,
-  /^npm (?:error|ERR!) Missing script: .+$/m,
-  /^Unknown command: "[^"]+"$/m,
-  /^error: no (?:such (?:sub)?command:|test target named) .+$/m,
-  /^go \S+: unknown command$/m,
-  /^g?make: \*\*\* No (?:rule to make target [^,\n]+|targets specified and no makefile found)\. +Stop\.$/m,
-  /^Could not find '.+'$/m,
+/** How a program that a command names reports that what it should run is missing. */
+const MISSING: readonly (readonly [program: RegExp, report: RegExp])[] = [
+  [/\bpython/, /^\S*python[\d.]*: No module named \S+$/m],
+  [/\bnpm\b/, /^npm (?:error|ERR!) Missing script: .+$/m],
+  [/\bnpm\b/, /^Unknown command: "[^"]+"$/m],
+  [/\bcargo\b/, /^error: no (?:such (?:sub)?command:|test target named) .+$/m],
+  [/\bgo\b/, /^go \S+: unknown command$/m],
+  [
+    /make\b/,
+    /^g?make: \*\*\* No (?:rule to make target [^,\n]+|targets specified and no makefile found)\. +Stop\.$/m,
+  ],
 ];
+
+/** How node --test reports a file that is not there. Later on, somebody has removed it. */
+const MISSING_AT_FIRST: typeof MISSING = [...MISSING, [/\bnode\b/, /^Could not find '.+'$/m]];
 
 /** Make hides the exit code of the program. */
 const FAILED_IN_MAKE = /^g?make(?:\[\d+\])?: \*\*\* \[.+\] Error 12[67]$/m;
 
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
+const UNFOUND = /not found|permission denied|no such file/i;
 
-/** Why a command shows neither pass nor failure: a program is missing, or no test ran. Null when it shows one. */
-export function whyNotRun({ argv, started, exit_code, ended, output }: ProcessRun): string | null {
-  if (!started) return `${argv[0]}: ${ended === 'not found' ? 'command not found' : ended}`;
+/**
+ * Why a command shows neither pass nor failure: what it needs from outside the project is missing, or no test ran. Null
+ * when it shows one. `isFirst`: of a new feature, whose tests may not be there yet.
+ */
+export function whyNotRun(root: string, run: ProcessRun, isFirst = false): string | null {
+  const { argv, started, exit_code, ended, output } = run;
+  const [program = ''] = argv;
+  if (!started && isOwn(root, program) && !isFirst) return null;
+  if (!started) return `${program}: ${ended === 'not found' ? 'command not found' : ended}`;
   // It was stopped, or a signal ended it.
   if (exit_code === null) return null;
   const shown = stripVTControlCharacters(output.tail);
   const isIn = (pattern: RegExp): boolean => pattern.test(shown);
-  if (NOTHING_RAN.some(isIn) && !SOME_RAN.some(isIn)) return 'no test ran';
-  const missing = exit_code === 0 ? undefined : MISSING.flatMap((pattern) => pattern.exec(shown) ?? [])[0];
+  if ((exit_code === 0 || isFirst) && NOTHING_RAN.some(isIn) && !SOME_RAN.some(isIn)) return 'no test ran';
+  if (exit_code === 0) return null;
+  const reports = (isFirst ? MISSING_AT_FIRST : MISSING).filter(([name]) => name.test(argv.join(' ')));
+  const [missing] = reports.flatMap(([, report]) => report.exec(shown) ?? []);
   if (missing !== undefined) return oneLine(missing, 120);
-  const isInMake = exit_code !== 0 && FAILED_IN_MAKE.test(shown);
-  if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE && !isInMake) return null;
-  const lines = shown.trimEnd().split('\n');
-  const cause = lines.findLast((line) => /not found|permission denied|no such file/i.test(line));
-  return oneLine(cause ?? `${argv[0]}: exit code ${exit_code}`, 120);
+  if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE && !isIn(FAILED_IN_MAKE)) return null;
+  const cause = shown
+    .trimEnd()
+    .split('\n')
+    .findLast((line) => UNFOUND.test(line));
+  if (cause !== undefined && isOwn(root, unfoundIn(cause))) return null;
+  return oneLine(cause ?? `${program}: exit code ${exit_code}`, 120);
+}
+
+/** The name beside the report: `sh: 1: bin/app: not found`, `zsh:1: no such file or directory: bin/app`. */
+function unfoundIn(line: string): string {
+  const parts = line.split(': ');
+  const at = parts.findIndex((part) => UNFOUND.test(part));
+  const name = (parts[at + 1] ?? parts[at - 1] ?? '').split(' ').at(-1) ?? '';
+  return name.replace(/^['"‘]|['"’]$/g, '');
+}
+
+/** Installed dependencies are missing in a fresh clone, too. */
+const INSTALLED = /(?:^|\/)(?:node_modules|vendor|\.?venv)\//;
+
+/** A path of the project's own files. */
+function isOwn(root: string, name: string): boolean {
+  const path = relative(root, resolve(root, name));
+  return name.includes('/') && !path.startsWith('..') && !INSTALLED.test(path);
 }
 
 export interface FirstRun {
@@ -351,17 +380,18 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
   const missing = last.exit_code === 0 ? undefined : missingTest(context.layout.root, last.argv);
-  const not_run = missing === undefined ? whyNotRun(last) : `${missing} does not exist yet`;
+  const not_run =
+    missing === undefined ? whyNotRun(context.layout.root, last, true) : `${missing} does not exist yet`;
   if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
   const after = (now: Feature): Feature => (ok ? { ...now, unproven: true } : asConfirmed(now));
   updateFeatures(context, (before) =>
     before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? after(now) : now)),
   );
-  const line = last.exit_code === null ? whyTestFailed(last) : tellingLine(last.output.tail);
+  const line = last.exit_code === null ? `${whyFailed(last)}` : tellingLine(last.output.tail);
   return ok
     ? { result: 'passed', command }
-    : { result: 'failed', reason: whyTestFailed(last), ...(line === '' ? {} : { line }), command };
+    : { result: 'failed', reason: `${whyFailed(last)}`, ...(line === '' ? {} : { line }), command };
 }
 
 /** The commit, and whether files outside `.forge/` differed from it: a pass then proves nothing about the commit. */

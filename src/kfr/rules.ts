@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { type ForgeError, refused } from '../core/error.js';
+import { objectsIn } from '../core/json.js';
 import type { Format } from '../core/schema.js';
 import { countTokens, escapeControls, oneLine, plural } from '../core/text.js';
-import { objectsIn } from '../learning/proven.js';
 
 /** AGN-025 §4: fixed and exhaustive. */
 export const KINDS = ['Goal', 'Plan', 'ActiveContract', 'Constraint', 'OpenQuestion'] as const;

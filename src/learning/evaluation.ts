@@ -44,6 +44,8 @@ export const Evidence = z.strictObject({
   feature: z.optional(Text),
   argv: z.array(z.string()),
   exit_code: z.nullable(z.int()),
+  /** Why it shows neither pass nor failure. */
+  not_run: z.optional(Text),
   duration_ms: z.int(),
   /** The git tree of the working tree at that time; null without git. */
   tree: z.nullable(Text),
@@ -159,7 +161,8 @@ export interface BoundEvidence {
 
 /** The runs that fit into a record, failures first if some do not. */
 export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
-  const rank = ({ exit_code }: Evidence): number => (exit_code === 0 ? 1 : 0);
+  const rank = ({ exit_code, not_run }: Evidence): number =>
+    exit_code === 0 && not_run === undefined ? 1 : 0;
   const sorted = runs.toSorted((a, b) => rank(a) - rank(b));
   const kept = fitting(sorted, 256 * 1024);
   if (kept.length === runs.length) return { evidence: [...runs] };

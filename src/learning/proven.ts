@@ -1,3 +1,4 @@
+import { objectsIn } from '../core/json.js';
 import { oneLine, plural, sha256, wordsOf } from '../core/text.js';
 import type { Identified } from '../ledger/memory.js';
 import { textsIn } from '../ledger/record.js';
@@ -123,7 +124,3 @@ function applyTo(
   if (record.kind === 'contested') entry.contested.push(id);
   if (record.kind === 'invalidated') entry.invalidated.push(id);
 }
-
-/** The objects of a list that may hold anything. */
-export const objectsIn = (value: unknown): Record<string, unknown>[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];

@@ -1,4 +1,5 @@
 import { formatArgv } from '../core/argv.js';
+import { objectsIn } from '../core/json.js';
 import { noSuch } from '../core/text.js';
 import { commitsTouching } from '../git/read.js';
 import { gitFolder } from '../ledger/files.js';
@@ -9,7 +10,6 @@ import type { Context } from '../project/project.js';
 import { assess } from './consolidation.js';
 import { LATE_WRITE } from './evaluation.js';
 import { listKnown } from './knowledge.js';
-import { objectsIn } from './proven.js';
 
 /** LTM-15: the four fields over a range of cycles, and their details. */
 export type MemoryReport = Awaited<ReturnType<typeof reportMemory>>;

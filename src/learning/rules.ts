@@ -1,8 +1,9 @@
+import { objectsIn } from '../core/json.js';
 import { sha256 } from '../core/text.js';
 import type { Body, Draft, Identified, Memory } from '../ledger/memory.js';
 import { isRecordId, type LedgerRecord, textsIn } from '../ledger/record.js';
 import { SCOPES } from './evaluation.js';
-import { ENOUGH, knowledgeId, normalizePattern, objectsIn, type Proven, readProven } from './proven.js';
+import { ENOUGH, knowledgeId, normalizePattern, type Proven, readProven } from './proven.js';
 
 /** LTM-08: consolidation is due when an earlier one does not cover this many cycles. */
 export const WINDOW = 10;

@@ -150,7 +150,7 @@ export const TOOLS: Record<ToolName, Tool> = {
 const summaryOf = ({ results, regressed, not_run }: Reverified): object => ({
   passing: results.filter(({ status }) => status === 'passing').map(({ id }) => id),
   regressed,
-  not_run,
+  not_run: not_run.map(({ id, code }) => ({ id, code })),
 });
 
 const OBSERVED = 'Reported to this cycle, which decides what to keep.';

@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
+import { objectsIn } from '../core/json.js';
 import { archiveFile, doneIssuesFolder, skillsFolder } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { UNIT, type Unit } from '../feature/tasks.js';
@@ -13,7 +14,7 @@ import { answersIn } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, readLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
-import { objectsIn, readProven } from '../learning/proven.js';
+import { readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
 import { stampOf } from '../ledger/files.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';

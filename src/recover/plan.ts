@@ -1,12 +1,12 @@
 import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/read.js';
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
+import { objectsIn } from '../core/json.js';
 import { type Git, must, words } from '../git/client.js';
 import { findFiltered } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, mergeBase, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
-import { objectsIn } from '../learning/proven.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { textIn } from '../ledger/record.js';

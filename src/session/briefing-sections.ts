@@ -101,11 +101,11 @@ const doubtOf = (feature: Feature): string =>
 const SHOWN_PROGRESS = 5;
 
 /** An entry of progress.txt, except those that every session begins with. */
-const isWork = (line: string): boolean => /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8));
+const isOwnEntry = (line: string): boolean => /^\[\d\d:\d\d\] /.test(line) && !OPENING.test(line.slice(8));
 
 const progressItems = ({ progress }: BriefingData): string[] =>
   progress
-    .filter(isWork)
+    .filter(isOwnEntry)
     .slice(-SHOWN_PROGRESS)
     .map((line) => oneLine(line, 300));
 
@@ -120,7 +120,7 @@ function nextItems({ next, passed, last, handovers, tool }: BriefingData): strin
     left === null ? [] : [noted(left, [`from ${sessionName(id)}`, ...(i === 0 ? since : [])])],
   );
   if (last.status !== 'interrupted' || last.resumed_by) return step;
-  const work = (last.progress ?? []).filter(isWork).map((line) => line.slice('[00:00] '.length));
+  const work = (last.progress ?? []).filter(isOwnEntry).map((line) => line.slice('[00:00] '.length));
   // The agent's own words say more than the lines that forge recorded.
   const did = work.findLast((line) => !RECORDED.test(line)) ?? work.at(-1);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;

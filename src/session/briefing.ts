@@ -28,12 +28,12 @@ import { approvedRules } from '../trust/trust.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, filesNamedIn, type Known } from './briefing-sections.js';
 import { readTree } from './record.js';
-import { handoversOf, passedSince, sessionName } from './rules.js';
+import { Budget, handoversOf, passedSince, sessionName } from './rules.js';
 import { ownSessions, readRunning, showFocus } from './running.js';
-import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
+import { archivedIds, archivesForNext, kfrIn, readProgress, requireArchive } from './store.js';
 
 export const BriefingInput = z.strictObject({
-  budget: z.optional(z.int().check(z.gte(200), z.lte(100_000))),
+  budget: Budget,
   format: z.optional(z.enum(['text', 'markdown'])),
 });
 export type BriefingInput = z.infer<typeof BriefingInput>;
@@ -158,7 +158,7 @@ export function composeBriefing(
   const { world } = context;
   const config = readConfig(context).briefing;
   const progress = readProgress(context);
-  const recent = recentArchives(context);
+  const recent = archivesForNext(context);
   const handovers = handoversOf(recent, known.features, ownSessions(context));
   const next = progress.next ?? null;
   const started = readRunning(context)?.started_at;

@@ -38,7 +38,7 @@ import {
   clearShortTerm,
   displayId,
   finishSession,
-  isWorth,
+  hasWork,
   readProgress,
   readProgressText,
 } from './store.js';
@@ -188,7 +188,7 @@ export function closeSession(
   const news = { task: about === ANY_TASK ? null : about, next: next ?? null, learned: learned.length };
   queueEvent(context, 'session_end', running.id, news, running.id);
   // SES-14: an empty session has no archive.
-  if (!isWorth(context) && learned.length === 0 && next === undefined && !planned) clearShortTerm(context);
+  if (!hasWork(context) && learned.length === 0 && next === undefined && !planned) clearShortTerm(context);
   else {
     const log = addEntry(readProgressText(context), new Date(at), 'Session ending');
     finishSession(context, running, {

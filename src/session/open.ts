@@ -45,7 +45,7 @@ import {
   finishSession,
   focusIn,
   forgetEmpty,
-  isWorth,
+  hasWork,
   kfrIn,
   kfrToResume,
   progressIn,
@@ -124,7 +124,7 @@ function leaveRunning(
   if (step === 'close') closeSession(context, running);
   else if (step === 'replace') {
     // A session that has just started is replaced by the one to resume.
-    if (isWorth(context))
+    if (hasWork(context))
       throw refused('session.running', `Session ${name} is running; end it before resuming another.`, {
         hint: 'forge end\nforge session discard',
       });

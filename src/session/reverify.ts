@@ -24,8 +24,8 @@ export interface Reverified {
   results: FeatureResult[];
   /** Features that passed until now. */
   regressed: string[];
-  /** Unchanged features: the `time` was up, or the code of the refusal (`trust.needed`, …). */
-  not_run: { id: string; code: string }[];
+  /** Unchanged features: the `time` was up, the test could not run (`not_run`), or the code of the refusal (`trust.needed`, …). */
+  not_run: { id: string; code: string; why?: string }[];
 }
 
 /**
@@ -88,7 +88,11 @@ async function runAll(
   for (const { id } of chosen)
     try {
       if (signal.aborted) not_run.push({ id, code: 'time' });
-      else results.push(...(await verifyFeatures(context, { ids: [id] }, { onStart, signal })).results);
+      else {
+        const [result] = (await verifyFeatures(context, { ids: [id] }, { onStart, signal })).results;
+        if (result?.not_run !== undefined) not_run.push({ id, code: 'not_run', why: result.not_run });
+        else if (result) results.push(result);
+      }
     } catch (error) {
       if (!(error instanceof ForgeError) || !['interrupted', 'refused', 'usage'].includes(error.kind))
         throw error;
@@ -101,6 +105,7 @@ async function runAll(
 }
 
 const WHY_NOT: Record<string, string> = {
+  not_run: 'the test could not run: forge done ID',
   time: 'the time was up',
   'trust.needed': 'not approved on this machine: forge trust',
 };

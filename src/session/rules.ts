@@ -57,12 +57,15 @@ export const ARCHIVED_SESSION: Format<ArchivedSession> = {
   schema: ArchivedSession,
 };
 
+/** Tokens of a briefing. */
+export const Budget = z.optional(z.int().check(z.gte(200), z.lte(100_000)));
+
 export const SessionStartInput = z.strictObject({
   /** A feature or an active issue to work on. */
   id: z.optional(z.string()),
   /** The task as text. */
   goal: z.optional(z.string()),
-  budget: z.optional(z.int()),
+  budget: Budget,
   format: z.optional(z.enum(['text', 'markdown'])),
   resume: z.optional(z.string()),
   join: z.optional(z.boolean()),
@@ -122,16 +125,16 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
 
 type Passing = { id: string; status: string; verified_at?: string | null | undefined };
 
-/** Features that passed since this next step was first left. `started`: when the running session did. */
+/** Features that passed since this next step was last left. `started`: when the running session did. */
 export function passedSince(
   step: string,
   recent: readonly ArchivedSession[],
   features: readonly Passing[],
   started?: string,
 ): string[] {
-  const first = recent.findIndex(({ next }) => next === step);
+  const last = recent.findLastIndex(({ next }) => next === step);
   // An interrupted session has no end.
-  const since = first < 0 ? null : (recent[first]?.ended_at ?? recent[first + 1]?.started_at ?? started);
+  const since = last < 0 ? null : (recent[last]?.ended_at ?? recent[last + 1]?.started_at ?? started);
   const isNewer = ({ status, verified_at: at }: Passing): boolean =>
     status === 'passing' && !!since && !!at && at > since;
   return features.filter(isNewer).map(({ id }) => id);

@@ -22,7 +22,7 @@ import {
   displayId,
   finishSession,
   focusIn,
-  isWorth,
+  hasWork,
   kfrIn,
   kfrToResume,
   progressIn,
@@ -146,7 +146,7 @@ export function discardSession(
 
 function discardRunning(context: Context, running: RunningSession): string {
   requireResolved(readKfr(context), 'The session cannot be discarded');
-  if (isWorth(context))
+  if (hasWork(context))
     finishSession(context, running, { status: 'discarded', ended_at: timestamp(context) });
   else clearShortTerm(context);
   return running.id;

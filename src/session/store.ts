@@ -34,7 +34,7 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { isOwnSession, lastIssued, requireRunning, showFocus } from './running.js';
+import { isOwnSession, lastIssued, readRunning, requireRunning, showFocus } from './running.js';
 
 /** Finding the last session must not read years of sessions. */
 const RECENT = 4;
@@ -64,6 +64,20 @@ export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY
 
 /** The latest ones: enough to know the last session and the counter. */
 export const recentArchives = (context: Context): ArchivedSession[] => readArchives(context, RECENT);
+
+/** How far back a next step counts. */
+const LOOKED_AT = 50;
+
+/** The latest ones, and before them the last one that left a next step if they left none. */
+export function archivesForNext(context: Context): ArchivedSession[] {
+  const recent = recentArchives(context);
+  if (recent.some(({ next }) => next !== null)) return recent;
+  for (const id of archivedIds(context).slice(-LOOKED_AT, -RECENT).reverse()) {
+    const session = readArchive(context, id);
+    if (session.next !== null && !recent.some((one) => one.id === id)) return [session, ...recent];
+  }
+  return recent;
+}
 
 const readArchive = ({ disk, layout }: Context, id: string): ArchivedSession =>
   disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id)).value;
@@ -123,9 +137,14 @@ export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 
 
 const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || closed.length > 0;
 
-/** Whether a session has content worth archiving: a line of progress, or working memory. */
-export const isWorth = (context: Context): boolean =>
-  holdsWork(readProgressText(context)) || isUsed(readKfrFile(context));
+/** Whether a session has something to archive: progress, working memory, or files or blockers in focus. */
+export function hasWork(context: Context): boolean {
+  const { files, blockers, started_at } = showFocus(context);
+  // An earlier focus is kept when an empty session ends.
+  const isOwn = (started_at ?? '') >= (readRunning(context)?.started_at ?? '');
+  const isFocused = isOwn && files.length + blockers.length > 0;
+  return isFocused || holdsWork(readProgressText(context)) || isUsed(readKfrFile(context));
+}
 
 /**
  * Archives a session as one file (SES-14), and clears its files. An archive that exists is kept: an earlier attempt was
@@ -149,7 +168,7 @@ export function finishSession(
  * False for another one. The caller holds the lock.
  */
 export function forgetEmpty(context: Context, running: RunningSession): boolean {
-  if (running.goal || running.resumed_from !== undefined || isWorth(context)) return false;
+  if (running.goal || running.resumed_from !== undefined || hasWork(context)) return false;
   const focus = showFocus(context);
   clearShortTerm(context);
   if (focus.started_at !== running.started_at)

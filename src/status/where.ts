@@ -11,7 +11,7 @@ import { readRecords } from '../ledger/memory.js';
 import { type Context, hasRecovery, readHalt } from '../project/project.js';
 import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning, showFocus } from '../session/running.js';
-import { readProgress, recentArchives } from '../session/store.js';
+import { archivesForNext, readProgress, recentArchives } from '../session/store.js';
 import { describeMissing, showTrust } from '../trust/trust.js';
 import type { Component } from './rules.js';
 import { readStatus, type StatusReport } from './status.js';
@@ -111,7 +111,7 @@ function forPerson(context: Context): string[] {
 function nextStep(context: Context, features: readonly Feature[]): string | null {
   if (readRunning(context)) return readProgress(context).next ?? null;
   const isOwn = ownSessions(context);
-  const left = handoversOf(recentArchives(context), features, isOwn);
+  const left = handoversOf(archivesForNext(context), features, isOwn);
   return (left.find(({ id }) => isOwn(id)) ?? left[0])?.next ?? null;
 }
 

@@ -4,6 +4,7 @@ import { type CycleResult, classify, type Findings, progressLine } from '../../s
 const clean: Findings = {
   violations: [],
   regressions: [],
+  not_run: [],
   environment_valid: true,
   exit_code: 0,
   task: 'passing',
@@ -19,6 +20,7 @@ describe('classify', () => {
     ['the task fails, but more passes than before', { task: 'failing', improved: true }, 'PARTIAL_SUCCESS'],
     ['the task fails and nothing improved', { task: 'failing' }, 'FAILURE'],
     ['the tests could not be run', { task: 'unknown' }, 'FAILURE'],
+    ['what passed before could not be run', { not_run: ['A'] }, 'FAILURE'],
     ['exit 1, although the tests pass', { exit_code: 1 }, 'FAILURE'],
     ['a timeout', { exit_code: null }, 'FAILURE'],
     ['a broken environment', { environment_valid: false }, 'FAILURE'],
@@ -42,6 +44,11 @@ describe('the line of a cycle', () => {
     expect(line({ tests_changed: ['a.test.js', 'check.sh'] })).toBe(
       'Cycle 3 FAILURE: A, 1/2 features passing, tests changed: a.test.js, check.sh, 2 s',
     );
+  });
+
+  it('GOV-04 GOV-01 names a test that could not run, and why', () => {
+    const evidence = [{ feature: 'B', argv: ['uv', 'run'], exit_code: 0, not_run: 'no test ran' }];
+    expect(line({ evidence })).toContain(', uv run could not run (B, no test ran), ');
   });
 
   it.each([

@@ -36,8 +36,17 @@ describe('the evidence of a feature', () => {
     ).toEqual([
       ['in_progress', undefined],
       ['in_progress', undefined],
-      ['in_progress', undefined],
     ]);
+  });
+
+  it('FEA-03 the same tests in another order are no other tests', async () => {
+    const project = await makeForge();
+    const add = ['feature', 'add', 'A', 'a', '--test', 'true', '--test', 'test -e .', '--no-run'];
+    await forgeJson(project, add);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', 'test -e .', '--test', 'true']);
+    const { stdout, stderr } = await runForge(project, ['feature', 'list']);
+    expect([stdout, stderr]).toEqual([expect.stringMatching(/^A +passing/), '']);
   });
 
   it('FEA-02 shows how the last run of a failing feature ended', async () => {

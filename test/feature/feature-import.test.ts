@@ -23,12 +23,21 @@ describe('a Markdown list', () => {
     ['12) Login', 'FORGE-001|Login|not_implemented'],
     ['- [ ] Login', 'FORGE-001|Login|not_implemented'],
     ['- [ ] FORGE-009: Login: with a colon', 'FORGE-009|Login: with a colon|not_implemented'],
-    ['- [x] Login', 'FORGE-001|Login|in_progress'],
-    ['3. [X] FORGE-002 Login', 'FORGE-002|Login|in_progress'],
     ['  - Login   \r', 'FORGE-001|Login|not_implemented'],
     ['- FORGE-001', 'FORGE-001|FORGE-001|not_implemented'],
   ])('FEA-01 reads %j as the feature %s', (line, row) => {
     expect(rows(line)).toEqual([row]);
+  });
+
+  it('FEA-01 leaves out what is ticked, and says so', async () => {
+    expect(plan('- [x] Login\n3. [X] FORGE-002 Logout\n- [ ] Help')).toMatchObject({
+      added: [{ id: 'FORGE-001', name: 'Help' }],
+      done: ['Login', 'Logout'],
+    });
+    const project = await makeForge();
+    const args = ['feature', 'import', '-'];
+    const { stdout } = await runForge(project, args, { stdin: '- [x] Login\n- [ ] Help\n' });
+    expect(stdout).toBe('1 imported, 0 known already, 1 ticked, so not imported\n');
   });
 
   it('FEA-01 may contain headings, prose, rules and blank lines', () => {

@@ -1,3 +1,4 @@
+import { chmodSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FeatureResult } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
@@ -135,7 +136,7 @@ describe('forge done', () => {
       exit_code: null,
       not_run: 'no-such-program: command not found',
     });
-    expect(b).toMatchObject({ status: 'not_implemented', not_run: './plain.txt: not executable' });
+    expect(b).toMatchObject({ status: 'failing', failure: './plain.txt: not executable' });
     expect(c).toMatchObject({ status: 'failing', exit_code: null, failure: 'ended by a signal' });
   });
 
@@ -151,6 +152,45 @@ describe('forge done', () => {
       expect.stringMatching(/^- A {2}passing {2}not run \(.*uv.*not found\)\n$/),
     ]);
     expect(stored(project, 'A')?.status).toBe('passing');
+  });
+
+  it.each(['sh test/app.sh', 'bin/app'])(
+    'FEA-05 FEA-02 a missing program of the project is a failure, an installed one is not: %s',
+    async (test) => {
+      const project = await makeForge();
+      project.write('bin/app', '#!/bin/sh\n');
+      chmodSync(project.path('bin/app'), 0o755);
+      project.write('test/app.sh', 'set -e\nbin/app\n');
+      await add(project, 'A', test, test);
+      await forgeJson(project, ['feature', 'verify', 'A']);
+      rmSync(project.path('bin/app'));
+      const { stdout, exitCode } = await runForge(project, ['feature', 'verify', 'A']);
+      expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^✗ A {2}passing → failing/)]);
+      project.write('test/app.sh', 'node_modules/.bin/app\n');
+      await add(project, 'B', 'sh test/app.sh');
+      expect((await runForge(project, ['feature', 'verify', 'B'])).stdout).toMatch(
+        /^- B .*not run \(.*node_modules.*not found\)\n$/,
+      );
+    },
+  );
+
+  it('FEA-05 FEA-02 a run that ended with an error has failed, also if no test ran', async () => {
+    const project = await makeForge();
+    project.write('report.txt', '2 passed in 0.1s\n');
+    await add(project, 'A', "sh -c 'cat report.txt; ! grep error report.txt'");
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    project.write('report.txt', '=== no tests ran in 0.01s ===\nUnknown command: "x"\nerror\n');
+    const { stdout } = await runForge(project, ['feature', 'verify', 'A']);
+    expect(stdout).toMatch(/^✗ A {2}passing → failing/);
+    const first = ['feature', 'edit', 'A', '--test', "sh -c 'cat report.txt; exit 5'"];
+    expect((await runForge(project, first)).stdout).toContain('not run (no test ran)');
+  });
+
+  it('FEA-02 runs a feature once that is named twice', async () => {
+    const project = await makeForge();
+    await add(project, 'A', 'true');
+    const { results } = await forgeJson<{ results: object[] }>(project, ['feature', 'verify', 'A', 'a']);
+    expect(results).toHaveLength(1);
   });
 
   it('LAY-09 a run that changes no status changes no feature file; the evaluation tier has each run', async () => {

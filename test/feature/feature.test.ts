@@ -138,6 +138,25 @@ describe('forge feature', () => {
     expect(refused.hint).toBe(`forge feature add "Login works" --test "sh -c 'a && b'"`);
   });
 
+  it('FEA-06 a word in small letters and a name are an id and a name; no id is the word none', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'logout', 'Logout']);
+    await forgeJson(project, ['feature', 'add', 'None']);
+    const { features } = await forgeJson<{ features: StoredFeature[] }>(project, ['feature', 'list']);
+    expect(features.map(({ id }) => id)).toEqual(['logout', expect.stringMatching(/^f-[0-9a-f]{8}$/)]);
+  });
+
+  it('FEA-06 FEA-01 blockers match without case, and so does a cycle of them', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'F-1', 'one', '--test', 'true', '--no-run']);
+    await forgeJson(project, ['feature', 'add', 'F-2', 'two', '--blocked-by', 'f-1']);
+    expect(await forgeError(project, ['feature', 'edit', 'F-1', '--blocked-by', 'f-2'])).toMatchObject({
+      code: 'feature.cycle',
+    });
+    await forgeJson(project, ['feature', 'verify', 'F-1']);
+    expect((await runForge(project, ['next'])).stdout).toContain('F-2: two\n  why: unblocked');
+  });
+
   it('FEA-01 features.json has blocked_by also where nothing is in the way', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'Login']);

@@ -339,6 +339,17 @@ describe('past sessions', () => {
     expect((await forgeJson<{ sessions: object[] }>(project, ['session', 'list'])).sessions).toEqual([]);
   });
 
+  it('SES-14 SES-05 a session with files or a blocker in focus is not empty', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start', '--task', 'Fix the flaky cache']);
+    await forgeJson(project, 'focus set --file src/cache.js --blocker "waiting for Ada"');
+    const { archive } = await forgeJson<Ended>(project, ['session', 'end']);
+    expect(project.json(archive)).toMatchObject({ focus: { blockers: ['waiting for Ada'] } });
+    await forgeJson(project, ['focus', 'set', '--file', 'src/other.js']);
+    await forgeJson(project, ['session', 'start']);
+    expect(await forgeJson(project, ['session', 'end'])).toMatchObject({ archive: null });
+  });
+
   it('SES-03 forge’s own commits are not among the last ones of the briefing', async () => {
     const project = await makeForge();
     for (let n = 1; n <= 4; n++) {
@@ -397,9 +408,28 @@ describe('past sessions', () => {
     project.write('done', '');
     await run(['feature', 'verify', 'a']);
     expect(await next()).toBe('build a now (from 2026-03-01-session-003; a passed since)');
+    await run(['session', 'end', '--next', 'build a now']);
+    // The session that left it last knew of the pass.
+    expect(await next()).toBe('build a now (from 2026-03-01-session-004)');
+    await forgeJson(project, ['feature', 'add', 'b', 'B', '--test', 'test -e done', '--no-run']);
+    await run(['session', 'start', '--task', 'b']);
+    await run(['feature', 'verify', 'b']);
     await run(['session', 'end']);
     expect(await next()).toBeUndefined();
     expect(await forgeJson(project, [])).toMatchObject({ step: null });
+  });
+
+  it('SES-03 the next step stays after many sessions that left none', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'end', '--next', 'wire logout', '--no-commit']);
+    for (let n = 1; n <= 5; n++) {
+      await forgeJson(project, ['session', 'start', '--task', `question ${n}`]);
+      await forgeJson(project, ['progress', 'add', 'answered it']);
+      await forgeJson(project, ['session', 'end', '--no-commit']);
+    }
+    expect(await forgeJson(project, [])).toMatchObject({ step: 'wire logout' });
+    expect((await runForge(project, ['briefing'])).stdout).toContain('wire logout (from ');
   });
 
   it('SES-03 forge and its briefing name the same next step after an interrupted session', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StartedSession } from '../../src/index.js';
+import { openForge, type StartedSession } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
@@ -156,6 +156,14 @@ describe('forge start', () => {
     expect(ids).toEqual(['2026-03-01-session-001', '2026-03-01-session-002', '2026-03-02-session-001']);
     const archived = snapshot(project.path(SESSIONS));
     expect(Object.keys(archived).filter((path) => /^[^/]*-[0-9a-f]{6}\.json$/.test(path))).toHaveLength(3);
+  });
+
+  it('SES-03 accepts the limits of the briefing only', async () => {
+    const { dir } = await makeForge();
+    const error = await openForge(dir)
+      .session.start({ budget: -5 })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: 'usage', details: { field: 'budget' } });
   });
 
   it('SES-02 --dry-run issues no id and writes nothing, not even in the git dir', async () => {

@@ -60,6 +60,11 @@ describe('the claims of a checkpoint', () => {
     await forgeJson(project, ['feature', 'verify', 'A']);
     expect(await create(project, 'ONE')).toMatchObject({ features_passing: ['A'] });
     report('1 skipped in 0.1s\n');
+    for (const verify of [[], ['--verify', 'cat report.txt']])
+      expect(await forgeError(project, ['checkpoint', 'create', 'ZERO', ...verify])).toMatchObject({
+        exitCode: 1,
+        message: 'cat report.txt: no test ran; no checkpoint was made.',
+      });
     const plan = await runForge(project, ['recover', '--plan', '--json']);
     expect(plan.stdout).toContain('"decision":"alert"');
     expect(plan.stdout).toContain('"state":"not_run","why":"cat report.txt: no test ran"');

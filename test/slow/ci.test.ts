@@ -176,6 +176,12 @@ describe('forge ci: each cause alone', () => {
 
   it('GIT-07 a feature marked passing without a run exits 1', async () => {
     const project = await ready();
+    putFeatures(project, [PASSING_FEATURE]);
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+    expect(messages(await ci(project))).toEqual([
+      'A is marked passing, but no recorded run of its tests passed',
+    ]);
+    await forgeJson(project, ['feature', 'verify', 'A']);
     putFeatures(project, [PASSING_FEATURE, { ...PASSING_FEATURE, id: 'B', tests: ['false'] }]);
     const report = await ci(project);
     expect([report.exitCode, failed(report)]).toEqual([1, ['features findings']]);

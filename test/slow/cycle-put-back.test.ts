@@ -58,6 +58,14 @@ describe('what the command may not change', () => {
     expect(storedFeature(project, 'A')).toMatchObject({ status: 'passing' });
   });
 
+  it('GOV-01 a folder of tests that a test names and that is gone is a violation', async () => {
+    const project = await ready('node --test spec/');
+    project.write('spec/a.test.js', "require('node:test')('a', () => {});\n");
+    expect(await violate(project, 'rm -r spec')).toEqual([
+      'the test folder spec/ was removed by the command',
+    ]);
+  });
+
   it('GOV-01 changed tests and removed features are put back, and can pass again', async () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f b']);

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { cycle, ready as onlyA, sh } from '../support/cycles.js';
@@ -50,6 +51,33 @@ describe('what passed before', () => {
     expect(report?.regression_flags).toEqual(['B', 'C']);
     expect((await verifications(project)).at(-1)).toEqual(['B', 'C']);
     expect(storedFeature(project, 'D')?.status).toBe('passing');
+  });
+
+  it('GOV-01 GOV-04 FEA-05 does not count, and nothing is committed, if its tests cannot run', async () => {
+    const project = await ready();
+    await forgeJson(project, ['config', 'set', 'cycle.commit', 'true'], HUMAN);
+    commitAll(project);
+    const { stdout, exitCode } = await runForge(project, [
+      'cycle',
+      ...sh('echo no-such-tool >check.sh; touch done'),
+    ]);
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^Cycle 1 FAILURE: A\n {2}exit 0, 1\/3 features passing/),
+    ]);
+    expect(stdout).toMatch(/sh check\.sh B could not run \(B, .*no-such-tool: not found\)/);
+    expect(project.git('log', '-1', '--format=%s')).not.toContain('[A]');
+    expect(storedFeature(project, 'B')?.status).toBe('passing');
+  });
+
+  it('GOV-01 FEA-05 a program of the project that is gone is a regression', async () => {
+    const project = await ready();
+    project.write('check.sh', 'echo "checked $1"; set -e; ./tool\n');
+    project.write('tool', '#!/bin/sh\n');
+    chmodSync(project.path('tool'), 0o755);
+    await forgeJson(project, ['feature', 'verify', 'B', 'C']);
+    const { classification, report } = await cycle(project, sh('touch done; rm tool'));
+    expect([classification, report?.regression_flags]).toEqual(['REGRESSION', ['B', 'C']]);
   });
 
   it('GOV-01 shows the output of tests that fail under the feature’s name, and with -v of all', async () => {

@@ -198,17 +198,16 @@ describe('a new feature', () => {
   });
 
   /** A feature that is not verified yet; its test prints that, and has that exit code. */
-  async function printing(output: string, code = 0): Promise<Project> {
+  async function printing(output: string, code = 0, runner = ''): Promise<Project> {
     const project = await makeForge();
     project.write('output.txt', output);
-    const test = `sh -c 'cat output.txt; exit ${code}'`;
+    const test = `sh -c 'cat output.txt; exit ${code} # ${runner}'`;
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
     return project;
   }
 
   it.each([
     ['go', 'ok  \texample.com/a\t0.1s [no tests to run]\n?   \texample.com/b\t[no test files]\n'],
-    ['go', 'stat /a/b: directory not found\nFAIL\t./b [setup failed]\nFAIL\n'],
     ['cargo', '\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 6 filtered out\n'],
     ['cargo', '\nrunning 1 test\ntest a ... ignored\n\ntest result: ok. 0 passed; 0 failed; 1 ignored\n'],
     ['node', 'TAP version 13\n1..0\n# tests 0\n# pass 0\n'],
@@ -280,9 +279,12 @@ describe('a new feature', () => {
     ['error: no such subcommand: `tset`', 'error: no such subcommand: `tset`'],
     ['go vtt: unknown command', 'go vtt: unknown command'],
   ])('FEA-05 a program that does not find what to run has run no test: %s', async (output, reason) => {
-    const { stdout } = await runForge(await printing(`${output}\n`, 2), ['feature', 'verify', 'A']);
+    const runner = /make|cargo|go/.exec(`${output} cargo`)?.[0];
+    const { stdout } = await runForge(await printing(`${output}\n`, 2, runner), ['feature', 'verify', 'A']);
     expect(stdout).toContain('not run (');
     expect(stdout).toContain(reason);
+    const other = await printing('npm error Missing script: "x"\n', 2, 'node');
+    expect((await runForge(other, ['feature', 'verify', 'A'])).stdout).toContain('failing');
   });
 
   it('FEA-05 reports a test that fails or has no tool; --no-run and import run nothing', async () => {

@@ -54,6 +54,20 @@ describe('forge loop', () => {
     expect((await storedCycles(project)).length).toBe(6);
   });
 
+  it('GOV-02 ends without a limit where no feature can begin to pass, and says why', async () => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'add', 'docs', 'write docs']);
+    const docs = await loop(project, ['--', 'true']);
+    expect([docs.results.length, docs.end.stopped_by, docs.exit]).toEqual([3, 'max_failures', 1]);
+    expect(docs.end.reason).toBe(
+      'no feature began to pass in 3 cycles in a row; not passing yet: docs (no test)',
+    );
+    const bare = await ready();
+    await forgeJson(bare, ['focus', 'set', '--task', 'think']);
+    expect((await loop(bare, ['--', 'true'])).results.length).toBe(3);
+    expect((await loop(bare, ['--max-cycles', '4', '--', 'true'])).results.length).toBe(4);
+  });
+
   it('GOV-02 sleeps between cycles, and starts none after --max-time', async () => {
     const project = await ready('A');
     const begun = performance.now();

@@ -274,7 +274,7 @@ const SITUATIONS: Situation[] = [
       await forgeJson(project, ['feature', 'edit', 'LOGIN', '--no-run', '--test', 'no-such-tool-here run']);
     },
     'alert',
-    /"state":"not_run","why":"no-such-tool-here run: no-such-tool-here: not found"/,
+    /"state":"not_run","why":"no-such-tool-here run: no-such-tool-here: command not found"/,
   ],
   [
     'a newer checkpoint has lost its tag',

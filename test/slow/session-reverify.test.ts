@@ -84,6 +84,19 @@ describe('forge start --reverify', () => {
     ]);
   });
 
+  it('SES-11 FEA-05 lists a test that could not run, and why', async () => {
+    const project = await passing('A');
+    project.write('t.sh', 'exit 0\n');
+    await replaceTests(project, ['A'], 'sh t.sh');
+    project.write('t.sh', 'no-such-tool\n');
+    const { reverified, warnings } = await start(project, '--reverify', '1');
+    expect(reverified).toMatchObject({
+      results: [],
+      not_run: [{ id: 'A', code: 'not_run', why: expect.stringContaining('no-such-tool: not found') }],
+    });
+    expect(warnings).toEqual(['Not verified again: A (the test could not run: forge done ID)']);
+  });
+
   it('SES-11 runs nothing that was not approved here, and says so in one line', async () => {
     const project = await passing('A', 'B');
     await runForge(project, ['trust', '--revoke'], { terminal: true });

@@ -3,8 +3,8 @@ import { elapsed } from '../core/clock.js';
 import { plural } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './event.js';
-import { fetchPromotions } from './promotions.js';
 import { listWaiting, queueOf, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
+import { fetchPromotions } from './promotions.js';
 import {
   BUDGET,
   requireOn,
@@ -50,7 +50,8 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
     if (why !== null) throw new Error(why);
     await within(BUDGET, deliver(context, elapsed() + BUDGET));
   } catch (error) {
-    warnAway(context, describeWaiting(context), error);
+    // What is left to do then is to read what others have learned.
+    if (listWaiting(context).length > 0) warnAway(context, describeWaiting(context), error);
   }
   const left = new Set(listWaiting(context));
   return own.map(({ name, event: { id, type } }) => ({ id, type, sent: !left.has(name) }));

@@ -41,7 +41,7 @@ export async function sideHint(context: Context, file: string): Promise<string |
   const unmerged = await readUnmerged(git, shownFrom(repository.root, join(layout.root, file)));
   const commit = unmerged.size > 0 ? null : await newestGood(context, file);
   if (commit === null) return null;
-  return `git checkout ${commit.slice(0, 12)} -- ${formatArgv([file])}   # takes one side; or edit the file by hand`;
+  return `git checkout ${commit.slice(0, 12)} -- ${formatArgv([file])}   # takes one side; or edit it by hand: no marker lines`;
 }
 
 /** Files that git ignores are in no commit. Without them forge starts with empty ones. */

@@ -27,7 +27,7 @@ export type { CycleReport, CycleResult, LoopResult, StopReason } from './cycle/r
 export type { CycleOptions, CycleWatch, StageName } from './cycle/running.js';
 export type { Fix } from './doctor/conflicts.js';
 export type { Diagnosis, DoctorInput, Fixed } from './doctor/doctor.js';
-export type { Claimed } from './events/claim.js';
+export type { Claimed, Released } from './events/claim.js';
 export type { EventType, ForgeEvent } from './events/event.js';
 export type { Fleet, FleetRow } from './events/fleet.js';
 export type { Flushed, ReportedEvent } from './events/publish.js';

@@ -3,9 +3,11 @@ import { verifyCheckpoints } from '../checkpoint/read.js';
 import { checkRange, type RangeCommit, readMessageRules } from '../commit/check.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, toForgeError } from '../core/error.js';
-import { checkpointFile, featureFile, shown, shownFrom } from '../core/paths.js';
+import { checkpointFile, featureFile, shown, shownFrom, skillsFolder } from '../core/paths.js';
 import { whyFailed } from '../core/process.js';
 import { oneLine, plural } from '../core/text.js';
+import { memoryReaders } from '../doctor/checks.js';
+import { findConflicts } from '../doctor/conflicts.js';
 import { withRescue } from '../doctor/rescue.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
@@ -16,6 +18,7 @@ import { scanTree } from '../guard/scan-tree.js';
 import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { type Context, findTracked, readConfig, readHalt } from '../project/project.js';
+import { requireSkill } from '../skill/skill.js';
 import { requireTrust, trustValueOf } from '../trust/trust.js';
 import { type CiRange, findRange, isFromFork } from './range.js';
 import {
@@ -105,11 +108,12 @@ async function describeFailure(context: Context, thrown: unknown): Promise<Resul
   const cause = CI_CAUSES.find((kind) => error.kind === kind) ?? 'outside';
   const { file, line } = error.details;
   const fix = error.hint === undefined || error.kind === 'bug' ? {} : { fix: error.hint };
-  return toResult(
-    'not checked',
-    [{ message: error.message, ...fix, ...placeOf(context, file, line) }],
-    cause,
-  );
+  const place = placeOf(context, file, line);
+  // The report shows the place before the message.
+  const prefix = `${file}${line === undefined ? '' : `:${line}`}: `;
+  const message =
+    place.file && error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
+  return toResult('not checked', [{ message, ...fix, ...place }], cause);
 }
 
 /** A file of the project, from the top of the repository, as annotations need it. */
@@ -182,10 +186,36 @@ async function checkMemory(context: Context): Promise<Result> {
     });
   const tracked = await findTracked(context);
   if (tracked) findings.push(tracked);
-  const status = statusOf(context, verdict.findings);
+  const damaged = await findDamagedFiles(context, findings);
+  const status = damaged.length > 0 ? 'corrupted' : statusOf(context, verdict.findings);
   const cause: CiCause =
     status === 'secret' ? 'secret' : /corrupted|halted/.test(status) ? 'corrupted' : 'findings';
-  return toResult(plural(verdict.records, 'record'), findings, cause);
+  return toResult(plural(verdict.records, 'record'), [...damaged, ...findings], cause);
+}
+
+/** Files that forge cannot read, and those with conflict markers that somebody committed. `known` are reported already. */
+async function findDamagedFiles(context: Context, known: readonly CiFinding[]): Promise<CiFinding[]> {
+  const { disk, layout } = context;
+  const skills = disk.listFolders(skillsFolder(layout)).map((name) => () => requireSkill(context, name));
+  const looks = [...memoryReaders(context), ...skills].map(async (look) => {
+    try {
+      await look();
+      return [];
+    } catch (error) {
+      return (await describeFailure(context, error)).findings;
+    }
+  });
+  const unread = (await Promise.all(looks)).flat();
+  const isKnown = (file: string): boolean => [...known, ...unread].some((finding) => finding.file === file);
+  const marked = (await findConflicts(context)).filter(({ name }) => !isKnown(name));
+  return [
+    ...unread,
+    ...marked.flatMap(({ name: file, lines, symptoms }): CiFinding[] => {
+      if (!lines) return [];
+      const message = `it has a merge conflict (lines ${lines.from} to ${lines.to}).`;
+      return [{ file, line: lines.from, message, fix: symptoms[0]?.commands.at(-1) ?? 'git status' }];
+    }),
+  ];
 }
 
 async function checkSecrets(
@@ -305,6 +335,6 @@ function describeRefusal(context: Context, refused: string[], all: readonly Test
   );
   return {
     message: `the tests of ${plural(refused.length, 'feature')} are not approved here and did not run: ${names.join(', ')}`,
-    fix: `FORGE_TRUST=${value}   # a variable of the pipeline that no commit can change; read first: forge trust --show`,
+    fix: `FORGE_TRUST=${value}   # a variable of the pipeline that no commit can change, and that counts only with CI=1; read first: forge trust --show`,
   };
 }

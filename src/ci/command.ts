@@ -69,7 +69,10 @@ export const group: Group = {
       example: 'forge ci --range origin/main..HEAD',
       options: [
         { flags: '--range <range>', help: "the commits of A..B (default: the range of the CI's variables)" },
-        { flags: '--run', help: 'run the tests of passing features if they are trusted (FORGE_TRUST)' },
+        {
+          flags: '--run',
+          help: 'run the tests of passing features if they are trusted (in CI: FORGE_TRUST, with CI=1)',
+        },
         {
           flags: '--format <format>',
           help: 'github, gitlab or plain (default: the system that runs it)',

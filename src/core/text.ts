@@ -95,17 +95,21 @@ export function oneLine(text: string, max = 200): string {
 export const firstNames = (names: readonly string[], most: number): string =>
   names.slice(0, most).join(', ') + (names.length > most ? ` and ${names.length - most} more` : '');
 
-const TELLING = /^not ok|error|assert|\bFAIL|not found|\bno (?:such|tests?)\b|cannot|undefined/i;
+const TELLING = /error|assert|\bFAIL|not found|\bno (?:such|tests?)\b|cannot|undefined/i;
 
-/** A line without a cause: a rule between parts (`=== FAILURES ===`), or the code before npm's message. */
-const NO_CAUSE = /^[^\p{L}\p{N}\s]{3,}|^npm (?:error|ERR!) code /u;
+/** A line without a cause: a rule between parts (`=== FAILURES ===`), the code before npm's message, a test that passed. */
+const NO_CAUSE = /^[^\p{L}\p{N}\s]{3,}|^npm (?:error|ERR!) code |^\s*(?:# Subtest: |ok \d|[✔✓] )/u;
+/** A failed test of TAP, or of Node's own report. */
+const FAILED_TEST = /^\s*(?:not ok \d+(?!.*# (?:TODO|SKIP)\b)|✖ )/u;
 /** pytest's mark of the line that says why. */
 const MARKED = /^E {2,}(?=\S)/;
 
-/** The line of an output that is marked, or the first one that speaks of an error, else the last one. */
+/** The line of an output that is marked, or the first one that names a failed test or speaks of an error, else the last one. */
 export function tellingLine(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '' && !NO_CAUSE.test(line));
-  const found = [MARKED, TELLING].flatMap((mark) => lines.find((line) => mark.test(line)) ?? [])[0];
+  const found = [MARKED, FAILED_TEST, TELLING].flatMap(
+    (mark) => lines.find((line) => mark.test(line)) ?? [],
+  )[0];
   return oneLine((found ?? lines.at(-1) ?? '').replace(MARKED, ''), 120);
 }
 

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { ForgeError, systemCode } from '../core/error.js';
 import { unreliableFileSystem } from '../core/files.js';
 import {
   activeIssuesFile,
   configFile,
+  doneIssuesFolder,
   focusFile,
   kfrFile,
   progressFile,
@@ -12,7 +14,7 @@ import {
 } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { readFeatures } from '../feature/store.js';
-import { ACTIVE_ISSUES } from '../feature/tasks.js';
+import { ACTIVE_ISSUES, UNIT } from '../feature/tasks.js';
 import { must } from '../git/client.js';
 import { isShallow } from '../git/repository.js';
 import { loadGuard } from '../guard/guard.js';
@@ -248,6 +250,12 @@ const toFinding = ({ message, hint }: Problem) => ({
 });
 
 async function findDamaged(context: Context): Promise<Observed> {
+  const found = await Promise.all(memoryReaders(context).map((read) => problemOf(context, read)));
+  return found.flatMap((finding) => (finding ? [finding].flat() : []));
+}
+
+/** Each reads files that commands need. */
+export function memoryReaders(context: Context): (() => unknown)[] {
   const { disk, layout } = context;
   const documents: [path: string, format: Format<unknown>][] = [
     [activeIssuesFile(layout), ACTIVE_ISSUES as Format<unknown>],
@@ -255,7 +263,7 @@ async function findDamaged(context: Context): Promise<Observed> {
     [kfrFile(layout), KFR as Format<unknown>],
     [sessionFile(layout), RUNNING_SESSION as Format<unknown>],
   ];
-  const looks = [
+  return [
     ...documents.map(
       ([path, format]) =>
         () =>
@@ -265,9 +273,11 @@ async function findDamaged(context: Context): Promise<Observed> {
     () => readFeatures(context),
     () => listKnowledge(context),
     () => readArchives(context),
+    ...disk
+      .list(doneIssuesFolder(layout))
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => () => disk.readDocument(UNIT, join(doneIssuesFolder(layout), name), null)),
   ];
-  const found = await Promise.all(looks.map((look) => problemOf(context, look)));
-  return found.flatMap((finding) => (finding ? [finding].flat() : []));
 }
 
 /** Looks at config.toml: what git does with it, it does with the folder. */

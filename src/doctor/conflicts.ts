@@ -19,6 +19,7 @@ import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, requireRepository, timestamp } from '../project/project.js';
 import { attempt, blocking, degraded, type Symptom, valueOr } from './checks.js';
 import { type Choice, mergeState, type StateName } from './merge.js';
+import { sideHint } from './rescue.js';
 
 /** A merge that `forge doctor --fix` makes, or made. */
 export interface Fix {
@@ -36,6 +37,10 @@ interface PlannedFix extends Fix {
 
 /** A file of `.forge/` that two branches changed. */
 interface Conflict {
+  /** From the top of the repository. */
+  name: string;
+  /** Of its first markers; null without any. */
+  lines: { from: number; to: number } | null;
   symptoms: Symptom[];
   /** Absent where only a person can decide. */
   fix?: PlannedFix;
@@ -61,16 +66,17 @@ async function judge(context: Context, name: string, stages: Stages | null): Pro
   const before = await valueOr(undefined, () => disk.read(path));
   const lines = before ? conflictLines(before.toString('latin1')) : null;
   if (before === undefined || !(stages || lines)) return null;
+  const place = { name, lines };
   const what = `${file} has a merge conflict${lines ? ` (lines ${lines.from} to ${lines.to})` : ''}`;
   if (path.startsWith(`${memoryFolder(layout)}/`) && path.endsWith('.jsonl')) {
     const why = 'nothing is recorded until it can be read';
-    return { symptoms: blocking(what, 'the records of both sides', why, 'forge memory repair') };
+    return { ...place, symptoms: blocking(what, 'the records of both sides', why, 'forge memory repair') };
   }
   if (stages?.ours && stages.theirs && before && !lines) {
     const observed = `${file} has no conflict markers, but git considers it unmerged`;
     const why = 'neither the merge nor the end of a session can commit it';
     const command = `git add -- ${formatArgv([file])}`;
-    return { symptoms: degraded(observed, 'a file that git may commit', why, command) };
+    return { ...place, symptoms: degraded(observed, 'a file that git may commit', why, command) };
   }
   const kind = kindOf(context, path);
   // Markers that somebody committed have no base.
@@ -78,11 +84,12 @@ async function judge(context: Context, name: string, stages: Stages | null): Pro
   if (merged && 'value' in merged && merged.value) {
     const why = 'commands that read it stop there';
     const symptoms = blocking(what, 'one version of it', why, 'forge doctor --fix');
-    return { symptoms, fix: planFix(context, { path, file, before, name }, merged.value) };
+    return { ...place, symptoms, fix: planFix(context, { path, file, before, name }, merged.value) };
   }
   const problem = merged && 'problem' in merged ? `: ${merged.problem.message}` : '';
   const why = 'only a person can decide what it should be';
-  return { symptoms: blocking(`${what}${problem}`, 'one version of it', why, ...commandsFor(file, stages)) };
+  const commands = [...commandsFor(file, stages), (await sideHint(context, file)) ?? []].flat();
+  return { ...place, symptoms: blocking(`${what}${problem}`, 'one version of it', why, ...commands) };
 }
 
 function kindOf({ layout }: Context, path: string): StateName | null {

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { formatArgv } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import {
@@ -9,9 +11,11 @@ import {
   progressFile,
   sessionFile,
   shown,
+  shownFrom,
 } from '../core/paths.js';
-import { decodeUtf8 } from '../core/schema.js';
+import { conflictLines, decodeUtf8 } from '../core/schema.js';
 import { commitsTouching, readBlob } from '../git/read.js';
+import { readUnmerged } from '../git/status.js';
 import { decodeConfig } from '../project/config.js';
 import type { Context } from '../project/project.js';
 
@@ -21,10 +25,23 @@ const LOOK_BACK = 50;
 /** The error, with a hint that restores the damaged file from the newest commit that has a good version (B-12). */
 export async function withRescue(context: Context, error: unknown): Promise<unknown> {
   const file = error instanceof ForgeError && error.kind === 'corrupted' ? error.details.file : undefined;
-  if (!(error instanceof ForgeError) || file === undefined || error.code === 'file.conflict') return error;
-  const hint = asideHint(context, file) ?? (await commitHint(context, file, error.code));
+  if (!(error instanceof ForgeError) || file === undefined) return error;
+  const hint =
+    error.code === 'file.conflict'
+      ? await sideHint(context, file)
+      : (asideHint(context, file) ?? (await commitHint(context, file, error.code)));
   if (hint === null) return error;
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
+}
+
+/** For markers that somebody committed: there is no merge that `forge doctor --fix` could make. Null during a merge. */
+export async function sideHint(context: Context, file: string): Promise<string | null> {
+  const { git, repository, layout } = context;
+  if (!git || !repository) return null;
+  const unmerged = await readUnmerged(git, shownFrom(repository.root, join(layout.root, file)));
+  const commit = unmerged.size > 0 ? null : await newestGood(context, file);
+  if (commit === null) return null;
+  return `git checkout ${commit.slice(0, 12)} -- ${formatArgv([file])}   # takes one side; or edit it by hand: no marker lines`;
 }
 
 /** Files that git ignores are in no commit. Without them forge starts with empty ones. */
@@ -64,8 +81,9 @@ async function newestGood({ git, layout, repository }: Context, file: string): P
 function isGood(bytes: Buffer, file: string, isConfig: boolean): boolean {
   try {
     const text = decodeUtf8(bytes, file);
+    if (conflictLines(text)) return false;
     if (isConfig) decodeConfig(text, file);
-    else parseJson(text);
+    else if (file.endsWith('.json')) parseJson(text);
     return true;
   } catch {
     return false;

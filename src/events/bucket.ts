@@ -14,7 +14,7 @@ export interface Bucket {
 }
 
 /** A claim on the server, which has held it since `created`, by its own clock. */
-interface ServerClaim {
+export interface ServerClaim {
   claim: Claim;
   revision: number;
   created: number;

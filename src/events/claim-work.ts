@@ -1,7 +1,15 @@
 import { ForgeError } from '../core/error.js';
 import { type Context, readConfig } from '../project/project.js';
-import { claimTask, findTask, refuseLost, releaseTask, renewClaims } from './claim.js';
-import { ownClaims } from './local-claims.js';
+import {
+  claimTask,
+  findTask,
+  finishTask,
+  refreshHeld,
+  refuseLost,
+  releaseTask,
+  renewClaims,
+} from './claim.js';
+import { hasClaimed, heldBy, ownClaims, readOthersClaims } from './local-claims.js';
 import { eventUrl } from './outbox.js';
 import { BUDGET, SILENCE } from './server.js';
 
@@ -14,11 +22,29 @@ export function taskOfFocus(
   return (id === undefined ? null : findTask(context, id)) ?? (issue ? findTask(context, issue) : null);
 }
 
-/** Claims the task in focus and releases the one before. Exit 3 when another holder has the task. */
+/**
+ * Claims the task in focus and releases the one before. Exit 3 when another holder has the task. Without a server, the
+ * focus claims nothing, but respects what the other worktrees have claimed.
+ */
 export async function turnTo(context: Context, task: string): Promise<void> {
+  const other = eventUrl(context) === null ? readOthersClaims(context).get(task) : undefined;
+  if (other) throw heldBy(other);
   if (context.disk.dryRun || eventUrl(context) === null) return;
   await claimTask(context, { id: task }, { ms: BUDGET, again: false, byFocus: true });
   await releaseOthers(context, task);
+}
+
+/** Before an issue is done: exit 3 when another holder has it. */
+export async function refuseHeld(context: Context, task: string): Promise<void> {
+  await refuseLost(context, [task]);
+  if (eventUrl(context) !== null) await refreshHeld(context);
+  const other = readOthersClaims(context).get(task);
+  if (other?.state === 'held') throw heldBy(other);
+}
+
+/** Others leave a task that this worktree had claimed alone until its result comes by git. */
+export async function finishClaim(context: Context, task: string): Promise<void> {
+  if (hasClaimed(context, task)) await finishTask(context, task);
 }
 
 /** Releases what the focus claimed, at the end of the focus or of the session. */

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
@@ -8,9 +9,9 @@ import { checkInput, findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
-import { commitAt } from '../git/read.js';
+import { commitAt, readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
-import { actorOf, type Context, timestamp } from '../project/project.js';
+import { actorOf, type Context, timestamp, warnOnce } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import {
   type Bucket,
@@ -18,6 +19,7 @@ import {
   listClaims,
   msLeft,
   openBucket,
+  type ServerClaim,
   serverNow,
   type Taken,
   takeOnServer,
@@ -88,9 +90,8 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
     (claim) => claim.task === task && claim.process !== null && isLive(context, claim),
   );
   if (ofLoop && process === null) return toClaimed(ofLoop);
-  const { repository, git } = context;
+  const { git, layout } = context;
   const running = readRunning(context);
-  const branch = running?.branch ?? (repository && git && (await readBranch(repository, git)));
   const claim: Claim = {
     ...{
       schema_version: '1.0',
@@ -99,7 +100,8 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
       place: placeOf(context),
       host: context.world.self().host,
     },
-    ...{ session: running?.id ?? null, branch },
+    ...{ session: running?.id ?? null, branch: await presentBranch(context) },
+    ...{ person: git && (await readPerson(git)), folder: basename(layout.root) },
     ...{ actor: actorOf(context), since: timestamp(context), seconds },
   };
   refuseHeld(context, claim, again);
@@ -120,6 +122,9 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
   return toClaimed(taken);
 }
 
+const presentBranch = async ({ repository, git }: Context): Promise<string | null> =>
+  repository && git && readBranch(repository, git);
+
 const toClaimed = ({ task, revision, seconds, since }: LocalClaim): Claimed => ({
   ...{ task, held_by: revision === null ? 'machine' : 'server', seconds, since },
 });
@@ -129,7 +134,7 @@ function requireTask(context: Context, id: string): string {
   const task = findTask(context, id);
   if (task !== null) return task;
   throw usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
-    hint: 'forge ls',
+    hint: 'forge ls\nforge linear list',
   });
 }
 
@@ -187,7 +192,11 @@ async function withBucket<T>(
   } catch (error) {
     const isAway = error instanceof ForgeError ? error.kind === 'outside' : server || isTimeout(error);
     if (!isAway) throw error;
-    warnAway(context, 'claims hold on this machine only', server ? asOutside(server, error, '') : error);
+    warnAway(
+      context,
+      'claims hold in the worktrees of this repository only',
+      server ? asOutside(server, error, '') : error,
+    );
     return null;
   } finally {
     if (server) closeServer(server);
@@ -202,7 +211,7 @@ function asStarting(error: Error): never {
 }
 
 /** Tries again while a bucket has no leader. */
-async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T> {
+export async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T> {
   for (;;)
     try {
       return await work();
@@ -214,12 +223,20 @@ async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T
     }
 }
 
+export interface Released {
+  task: string;
+  /** False for a task that another holder has taken, or that was finished here. */
+  released: boolean;
+  /** Who holds it now. */
+  holder?: string;
+}
+
 /** Releases a task, or marks it as done. Exit 3 if this worktree does not hold it. */
 export async function releaseTask(
   context: Context,
   { id }: { id: string },
   { done = false, ms = SILENCE }: { done?: boolean; ms?: number } = {},
-): Promise<{ task: string; released: boolean }> {
+): Promise<Released> {
   const own = ownClaims(context).find(({ task }) => task.toLowerCase() === id.toLowerCase());
   if (!own)
     throw refused('claim.none', `This worktree does not hold ${JSON.stringify(oneLine(id, 64))}.`, {
@@ -231,29 +248,46 @@ export async function releaseTask(
   const head = done && context.git ? await commitAt(context.git, 'HEAD') : null;
   const finished: LocalClaim = { ...own, state: 'done', seconds: DONE_SECONDS, at, process: null, head };
   const left = done ? asClaim(finished) : null;
+  let other = own.state === 'lost' ? findOther(context, own) : undefined;
   if (own.revision !== null)
     await withBucket(context, ms, (bucket) =>
-      changeEntry(bucket, task, null, async ({ claim }) => (claim?.claim.place === place ? left : undefined)),
+      changeEntry(bucket, task, null, async ({ claim }) => {
+        if (claim?.claim.place === place) return left;
+        other = claim?.claim;
+        return undefined;
+      }),
     );
   changeClaims(context, (claims) => {
-    const others = claims.local.filter((claim) => claim.task !== task || claim.place !== place);
-    return { ...claims, local: done && own.state === 'held' ? [...others, finished] : others };
+    const isOther = (claim: Claim): boolean => claim.task !== task || claim.place !== place;
+    const local = claims.local.filter(isOther);
+    return {
+      ...claims,
+      local: done && own.state === 'held' ? [...local, finished] : local,
+      remote: claims.remote.filter(isOther),
+    };
   });
-  return { task, released: own.state === 'held' };
+  const holder = other && describeHolder(other);
+  return { task, released: own.state === 'held' && !holder, ...(holder ? { holder } : {}) };
 }
 
 /** After its tests passed here. */
 export const finishTask = (context: Context, id: string): Promise<unknown> =>
   releaseTask(context, { id }, { done: true, ms: BUDGET });
 
-/** Renews the claims of this worktree, and sends those that only this machine knew of to the server. */
-export async function renewClaims(context: Context, ms = BUDGET): Promise<void> {
-  const own = ownClaims(context).filter(({ state }) => state === 'held');
+/** Renews the claims of this worktree. `unsent`: only those that the server does not have yet. */
+export async function renewClaims(context: Context, ms = BUDGET, unsent = false): Promise<void> {
+  const own = ownClaims(context).filter(
+    ({ state, revision }) => state === 'held' && (!unsent || revision === null),
+  );
   if (own.length === 0) return;
+  const branch = await presentBranch(context);
   const answers = new Map<string, Taken>();
   await withBucket(context, ms, async (bucket) => {
     for (const claim of own)
-      answers.set(claim.task, await takeOnServer(bucket, asClaim(claim), false, claim.revision));
+      answers.set(
+        claim.task,
+        await takeOnServer(bucket, asClaim({ ...claim, branch }), false, claim.revision),
+      );
   });
   const [at, place] = [timestamp(context), placeOf(context)];
   const takers = [...answers.values()].flatMap((answer) =>
@@ -264,7 +298,9 @@ export async function renewClaims(context: Context, ms = BUDGET): Promise<void> 
     local: local.map((claim) => {
       const answer = claim.place === place && claim.state === 'held' ? answers.get(claim.task) : undefined;
       if (answer === undefined) return claim;
-      return typeof answer === 'number' ? { ...claim, at, revision: answer } : { ...claim, state: 'lost' };
+      return typeof answer === 'number'
+        ? { ...claim, at, branch, revision: answer }
+        : { ...claim, state: 'lost' };
     }),
     remote: [
       ...remote.filter(({ task }) => !takers.some((claim) => claim.task === task)),
@@ -283,33 +319,51 @@ export async function refuseLost(context: Context, tasks: readonly string[], ms 
     await renewClaims(context, ms);
   const lost = ownClaims(context).find((claim) => isAsked(claim) && claim.state === 'lost');
   if (!lost) return;
-  const { local, remote } = readClaims(context);
-  const other = [...local, ...remote].find(({ task, place }) => task === lost.task && place !== lost.place);
-  throw refused(
-    'claim.lost',
-    `${lost.task} was taken over${other ? ` by ${describeHolder(other)}` : ''}: the lease had run out. Nothing was recorded.`,
-    { hint: `forge next\nforge release ${lost.task}   # gives up this claim` },
-  );
+  throw refused('claim.lost', `${describeLost(context, lost)} Nothing was recorded.`, {
+    hint: `forge next\nforge release ${lost.task}   # gives up this claim`,
+  });
 }
 
-/** Reads what others hold from the server, for `forge next`. Returns false when the server could not be asked. */
-export async function refreshHeld(context: Context, ms = BUDGET): Promise<boolean> {
-  const place = placeOf(context);
-  const seen = await withBucket(context, ms, async (bucket) => {
-    const tasks = new Set(listTasks(context));
-    const others = (await listClaims(bucket, ms)).filter(
-      ({ claim }) => claim.place !== place && tasks.has(claim.task),
-    );
-    const now = others.length === 0 ? 0 : await serverNow(bucket);
-    return others.flatMap((each): RemoteClaim[] => {
-      const left = msLeft(each, now);
-      return left > 0 ? [{ ...asClaim(each.claim), until: endOf(context, left) }] : [];
-    });
+/** Another holder's claim of the same task. */
+function findOther(context: Context, own: Claim): Claim | undefined {
+  const { local, remote } = readClaims(context);
+  return [...local, ...remote].find(({ task, place }) => task === own.task && place !== own.place);
+}
+
+function describeLost(context: Context, lost: Claim): string {
+  const other = findOther(context, lost);
+  return `${lost.task} was taken over${other ? ` by ${describeHolder(other)}` : ''}.`;
+}
+
+/** Sends the claims that were made without the server. Warns about those that another holder has. */
+export async function sendClaims(context: Context, ms = BUDGET): Promise<void> {
+  await renewClaims(context, ms, true);
+  for (const claim of ownClaims(context))
+    if (claim.state === 'lost')
+      warnOnce(context, `${describeLost(context, claim)} To give up your claim: forge release ${claim.task}`);
+}
+
+/** Reads what others hold from the server, for `forge next`. */
+export async function refreshHeld(context: Context, ms = BUDGET): Promise<void> {
+  await sendClaims(context, ms);
+  await withBucket(context, ms, async (bucket) => {
+    const claims = await listClaims(bucket, ms);
+    const hasOthers = claims.some(({ claim }) => claim.place !== placeOf(context));
+    keepHeld(context, claims, hasOthers ? await serverNow(bucket) : 0);
   });
-  if (seen === null) return false;
+}
+
+/** Keeps what others hold of this project's tasks, for the time without the server. Forgets what they held before. */
+export function keepHeld(context: Context, claims: readonly ServerClaim[], now: number): void {
+  const place = placeOf(context);
+  const tasks = new Set(listTasks(context));
+  const seen = claims.flatMap((each): RemoteClaim[] => {
+    const left = msLeft(each, now);
+    const isOthers = each.claim.place !== place && tasks.has(each.claim.task);
+    return isOthers && left > 0 ? [{ ...asClaim(each.claim), until: endOf(context, left) }] : [];
+  });
   if (readClaims(context).remote.length > 0 || seen.length > 0)
-    changeClaims(context, (claims) => ({ ...claims, remote: seen }));
-  return true;
+    changeClaims(context, (stored) => ({ ...stored, remote: seen }));
 }
 
 /** The end of a lease by this machine's clock. */

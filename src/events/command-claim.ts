@@ -3,7 +3,7 @@ import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { jsonLine, oneLine, plural } from '../core/text.js';
-import type { Claimed, Fleet, FleetRow } from '../index.js';
+import type { Claimed, Fleet, FleetRow, Released } from '../index.js';
 import { secondsOf } from './command.js';
 import { SUBJECTS } from './event.js';
 
@@ -39,7 +39,7 @@ export const group: Group = {
         return call.forge().claim({ id: id as string, ...seconds });
       },
       render: ({ task, held_by, seconds }, style) => {
-        const where = held_by === 'server' ? 'on all machines' : 'on this machine';
+        const where = held_by === 'server' ? 'on all machines' : 'in the worktrees of this repository';
         return `${style.good('✓')} ${style.strong(task)} is yours for ${describeDuration(seconds)}, ${where}\n${style.dim(`To give it back: forge release ${task}`)}`;
       },
     }),
@@ -48,7 +48,7 @@ export const group: Group = {
 
 export const releaseGroup: Group = {
   commands: [
-    command<{ task: string; released: boolean }>({
+    command<Released>({
       name: 'release',
       args: ['<id>'],
       values: { id: { live: ['feature', 'issue'] } },
@@ -56,7 +56,10 @@ export const releaseGroup: Group = {
       example: 'forge release F-1',
       writes: true,
       run: (call, id) => call.forge().release({ id: id as string }),
-      render: ({ task }, style) => `${style.good('✓')} ${style.strong(task)} is free`,
+      render: ({ task, holder }, style) =>
+        holder === undefined
+          ? `${style.good('✓')} ${style.strong(task)} is free`
+          : `${style.good('✓')} Your claim is gone. ${style.strong(task)} is held by ${holder}.`,
     }),
   ],
 };
@@ -69,11 +72,13 @@ const HEALTH = {
 };
 
 const row = (
-  { host, session, branch, task, since, last, health, lease_seconds }: FleetRow,
+  { own, person, host, folder, session, branch, task, since, last, health, lease_seconds }: FleetRow,
   style: Style,
 ): string[] => [
   HEALTH[health](style),
+  own ? 'you' : oneLine(person ?? '-', 40),
   oneLine(host, 40),
+  oneLine(folder ?? '-', 40),
   oneLine(session ?? '-', 40),
   oneLine(branch ?? '-', 40),
   task === null ? '-' : style.strong(oneLine(task, 60)),
@@ -82,7 +87,7 @@ const row = (
   lease_seconds === null ? '' : style.dim(`lease ${describeDuration(lease_seconds)}`),
 ];
 
-const HEADER = ['HEALTH', 'HOST', 'SESSION', 'BRANCH', 'TASK', 'SINCE', 'LAST EVENT', ''];
+const HEADER = ['HEALTH', 'WHO', 'HOST', 'FOLDER', 'SESSION', 'BRANCH', 'TASK', 'SINCE', 'LAST EVENT', ''];
 
 function renderFleet({ rows, source }: Fleet, style: Style): string {
   const note = source === 'machine' ? [style.dim('Only this machine.')] : [];

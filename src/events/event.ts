@@ -29,6 +29,8 @@ const DATA = {
     branch: text(),
     head: text(),
     task: text(),
+    /** The name that git has for the person. */
+    person: z.optional(text()),
     resumed_from: z.optional(short()),
   }),
   session_end: z.looseObject({ task: text(), next: text(), learned: count() }),
@@ -58,6 +60,8 @@ const Common = z.object({
   host: short(),
   /** A digest that tells the worktrees of a host apart. */
   place: short(),
+  /** The name of the worktree's top folder. */
+  folder: z.optional(short()),
   /** Where the ledger stood: its largest record number, and up to 8 heads. */
   ledger: z.nullable(z.looseObject({ n: count(), heads: z.array(short()).check(z.maxLength(8)) })),
 });

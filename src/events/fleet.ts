@@ -1,8 +1,12 @@
+import { basename } from 'node:path';
+import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { compareText } from '../core/text.js';
-import { type Context, readConfig } from '../project/project.js';
+import { readBranch } from '../git/repository.js';
+import { type Context, orWarn, readConfig } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { listClaims, msLeft, openBucket, serverNow } from './bucket.js';
+import { keepHeld, persist, sendClaims } from './claim.js';
 import { type EventType, type ForgeEvent, parseEvent, subjectsOf } from './event.js';
 import { type Claim, isLive, readClaims } from './local-claims.js';
 import { eventUrl, listWaiting, placeOf, projectOf, warnUnapproved } from './outbox.js';
@@ -15,14 +19,24 @@ export interface FleetRow {
   host: string;
   /** A digest that tells the worktrees of a host apart. */
   place: string;
+  /** The worktree's top folder, without its path. */
+  folder: string | null;
+  /** The name that git has for the person. */
+  person: string | null;
+  /** True for this worktree. */
+  own: boolean;
   session: string | null;
+  /** Of another worktree: when the claim was made or renewed, else when the session started. */
   branch: string | null;
   /** The claimed task, else the one in focus. */
   task: string | null;
   /** When the task was claimed, else when the session started. */
   since: string | null;
   last: { type: EventType; at: string } | null;
-  /** `working`: holds a task, or reported something in the last 15 minutes. `lost`: its lease ran out. */
+  /**
+   * `working`: holds a task, or reported something in the last 15 minutes. `idle`: also when the session that claimed it
+   * ended. `lost`: its lease ran out.
+   */
   health: 'working' | 'idle' | 'lost' | 'ended';
   /** Seconds until the task is free unless the claim is renewed; null without one. */
   lease_seconds: number | null;
@@ -47,8 +61,15 @@ export async function readFleet(context: Context, { all = false }: { all?: boole
     return readHere(context);
   }
   if (listWaiting(context).length > 0) context.warnings.push(`${describeWaiting(context)}.`);
+  await sendClaims(context);
+  const deadline = elapsed() + SILENCE;
   try {
-    return await withServer(context, 'forge events list', (server) => readThere(context, server, all));
+    return await withServer(context, 'forge events list', (server) =>
+      persist(
+        () => deadline - elapsed(),
+        () => readThere(context, server, all),
+      ),
+    );
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
     context.warnings.push(`${error.message} This is what this machine knows.`);
@@ -60,20 +81,25 @@ async function readThere(context: Context, server: Server, all: boolean): Promis
   const bucket = await openBucket(context, server, SILENCE);
   const claims = await listClaims(bucket, SILENCE);
   const now = await serverNow(bucket);
-  const rows = await readEvents(context, server, now);
-  for (const each of claims) {
-    const { claim } = each;
-    if (claim.state !== 'held') continue;
-    const row = rows.get(claim.place);
-    // A second task of the same worktree gets another row.
-    const isFirst = !row || row.lease_seconds === null;
-    rows.set(
-      isFirst ? claim.place : `${claim.place} ${claim.task}`,
-      withClaim(row, claim, msLeft(each, now)),
-    );
-  }
-  const shown = [...rows.values()].filter(({ health }) => all || health !== 'ended');
-  return { rows: shown.sort(compareRows), source: 'server' };
+  await orWarn(context, 'What others hold was not kept', () => keepHeld(context, claims, now));
+  const worktrees = await readEvents(context, server, now);
+  const held = claims.filter(({ claim }) => claim.state === 'held');
+  const busy = new Set(held.map(({ claim }) => claim.place));
+  const rows = [
+    ...held.map((each) => withClaim(worktrees.get(each.claim.place), each.claim, msLeft(each, now))),
+    ...[...worktrees.values()].filter(({ place, health }) => !busy.has(place) && (all || health !== 'ended')),
+  ];
+  return { rows: await finishRows(context, rows), source: 'server' };
+}
+
+/** Marks the rows of this worktree, whose branch is known. */
+async function finishRows(context: Context, rows: FleetRow[]): Promise<FleetRow[]> {
+  const { repository, git } = context;
+  const place = placeOf(context);
+  const branch = repository && git && (await readBranch(repository, git));
+  return rows
+    .map((row) => (row.place === place ? { ...row, own: true, branch: branch ?? row.branch } : row))
+    .sort(compareRows);
 }
 
 /** The last events of each worktree, as rows. `now` is the server's time. */
@@ -96,25 +122,38 @@ function withEvent(before: FleetRow | undefined, event: ForgeEvent, age: number)
   const isOver = type === 'session_end' || age > GONE_MS;
   return {
     ...row,
-    ...(type === 'session_start' ? { branch: data.branch, since: at } : {}),
+    ...(type === 'session_start'
+      ? { branch: data.branch, person: data.person ?? row.person, since: at }
+      : {}),
     ...(type === 'session_start' || type === 'focus' ? { task: data.task } : {}),
     last: { type, at },
     health: isOver ? 'ended' : age > IDLE_MS ? 'idle' : 'working',
   };
 }
 
-const emptyRow = ({ host, place, session }: Pick<FleetRow, 'host' | 'place' | 'session'>): FleetRow => ({
-  ...{ host, place, session, branch: null, task: null, since: null, last: null },
+const emptyRow = ({
+  host,
+  place,
+  session,
+  folder = null,
+}: Pick<Claim, 'host' | 'place' | 'session' | 'folder'>): FleetRow => ({
+  ...{ host, place, folder, person: null, own: false, session, branch: null, task: null, since: null },
+  last: null,
   ...{ health: 'working', lease_seconds: null },
 });
 
 /** `left`: ms that the claim holds on. */
 function withClaim(row: FleetRow | undefined, claim: Claim, left: number): FleetRow {
-  const { session, branch, task, since } = claim;
+  const { session, branch, person, folder, task, since } = claim;
   const known = row ?? emptyRow(claim);
+  // The session that made the claim, or one after it.
+  const isOver = known.health === 'ended' && known.last !== null && known.last.at >= since;
   return {
-    ...{ ...known, session: session ?? known.session, branch: branch ?? known.branch, task, since },
-    ...{ health: left > 0 ? 'working' : 'lost', lease_seconds: Math.max(0, Math.round(left / 1000)) },
+    ...{ ...known, session: session ?? (known.health === 'ended' ? null : known.session), task, since },
+    branch: branch ?? known.branch,
+    ...{ person: person ?? known.person, folder: folder ?? known.folder },
+    health: left <= 0 ? 'lost' : isOver ? 'idle' : 'working',
+    lease_seconds: Math.max(0, Math.round(left / 1000)),
   };
 }
 
@@ -122,9 +161,13 @@ const compareRows = (a: FleetRow, b: FleetRow): number =>
   compareText(a.host, b.host) || compareText(a.since ?? '', b.since ?? '');
 
 /** Claims of this repository's worktrees, what the server said last, and the session of this worktree. */
-function readHere(context: Context): Fleet {
+async function readHere(context: Context): Promise<Fleet> {
   const now = context.world.now().getTime();
   const { local, remote } = readClaims(context);
+  const running = readRunning(context);
+  const place = placeOf(context);
+  const isOver = (row: FleetRow): boolean =>
+    row.place === place && row.session !== null && row.session !== running?.id && row.health === 'working';
   const rows = [
     ...local.map((claim) => ({
       claim,
@@ -133,13 +176,13 @@ function readHere(context: Context): Fleet {
     ...remote.map((claim) => ({ claim, until: Date.parse(claim.until) })),
   ]
     .filter(({ claim }) => claim.state === 'held')
-    .map(({ claim, until }) => withClaim(undefined, claim, until - now));
-  const running = readRunning(context);
-  const place = placeOf(context);
+    .map(({ claim, until }) => withClaim(undefined, claim, until - now))
+    .map((row): FleetRow => (isOver(row) ? { ...row, health: 'idle' } : row));
   if (running && !rows.some((row) => row.place === place))
     rows.push({
-      ...emptyRow({ host: context.world.self().host, place, session: running.id }),
+      ...emptyRow({ ...{ host: context.world.self().host, place }, session: running.id }),
+      folder: basename(context.layout.root),
       ...{ branch: running.branch, task: running.goal ?? null, since: running.started_at },
     });
-  return { rows: rows.sort(compareRows), source: 'machine' };
+  return { rows: await finishRows(context, rows), source: 'machine' };
 }

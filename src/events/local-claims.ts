@@ -8,7 +8,7 @@ import { oneLine } from '../core/text.js';
 import { commitAt, isAncestor } from '../git/read.js';
 import { type Context, lockPolicy } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
-import { placeOf } from './outbox.js';
+import { eventUrl, placeOf } from './outbox.js';
 
 /** A task that one worktree holds. */
 export const Claim = z.looseObject({
@@ -20,6 +20,10 @@ export const Claim = z.looseObject({
   session: z.nullable(z.string().check(z.maxLength(300))),
   actor: z.enum(['human', 'agent', 'builder']),
   branch: z.nullable(z.string().check(z.maxLength(300))),
+  /** The name that git has for the person. */
+  person: z.optional(z.nullable(z.string().check(z.maxLength(300)))),
+  /** The name of the worktree's top folder. */
+  folder: z.optional(z.nullable(z.string().check(z.maxLength(300)))),
   since: z.string().check(z.maxLength(64)),
   /** How long it is held after the last renewal. */
   seconds: z.number().check(z.gte(1), z.lte(100_000_000)),
@@ -66,8 +70,9 @@ export function ownClaims(context: Context): LocalClaim[] {
 
 /** The fields that others need. */
 export const asClaim = (claim: Claim): Claim => {
-  const { task, state, place, host, session, actor, branch, since, seconds } = claim;
-  return { schema_version: '1.0', task, state, place, host, session, actor, branch, since, seconds };
+  const { task, state, place, host, session, actor, branch, person, folder, since, seconds } = claim;
+  const who = { host, session, actor, branch, person, folder };
+  return { schema_version: '1.0', task, state, place, ...who, since, seconds };
 };
 
 /** Reads, changes and writes the claims. All worktrees share them, so they have a lock of their own. */
@@ -107,14 +112,19 @@ export function readOthersClaims(context: Context): ReadonlyMap<string, Claim> {
 export const describeOthersClaims = (context: Context): ReadonlyMap<string, string> =>
   new Map([...readOthersClaims(context)].map(([task, claim]) => [task, describeHolder(claim)]));
 
-/** `session 2026-03-01-session-001 on ada-pc`, from a message that anyone may have written. */
+/** `Ada, branch main, folder app on ada-pc`, from a message that anyone may have written. */
 export function describeHolder(claim: Claim): string {
-  const { session, branch, host, state } = claim;
-  const where = branch === null ? '' : `branch ${oneLine(branch, 60)} on `;
-  const who = session === null ? where : `session ${oneLine(sessionName(session), 60)} on `;
-  const holder = `${who}${oneLine(host, 60)}`;
+  const { person, session, branch, folder, host, state } = claim;
+  const who = [
+    person ?? '',
+    session === null ? '' : `session ${sessionName(session)}`,
+    branch === null ? '' : `branch ${branch}`,
+    folder ? `folder ${folder}` : '',
+  ].filter((text) => text !== '');
+  const where = who.map((text) => oneLine(text, 60)).join(', ');
+  const holder = `${where === '' ? '' : `${where} on `}${oneLine(host, 60)}`;
   // Only a claim of this machine has the time of its renewal.
-  const how = 'at' in claim ? `merge it, or: forge claim ${oneLine(claim.task, 64)}` : 'git pull';
+  const how = `${'at' in claim ? 'merge it' : 'git pull'}, or: forge claim ${oneLine(claim.task, 64)}`;
   return state === 'done' ? `${holder}, which finished it (${how})` : holder;
 }
 
@@ -150,6 +160,10 @@ export async function forgetArrived(context: Context): Promise<void> {
     local: local.filter((claim) => !isDone(claim) || !arrived.has(claim.task)),
   }));
 }
+
+/** False while there is no server and nobody here has claimed anything. */
+export const usesClaims = (context: Context): boolean =>
+  eventUrl(context) !== null || context.disk.exists(claimsFile(context.layout));
 
 /** True if this worktree holds or held a task, so that its results may be stale. */
 export const hasClaimed = (context: Context, task: string): boolean =>

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { listFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
 import { outboxFolder } from '../core/paths.js';
@@ -84,6 +84,7 @@ export function queueEvent<T extends EventType>(
       actor: actorOf(context),
       host: context.world.self().host,
       place: placeOf(context),
+      folder: oneLine(basename(context.layout.root)),
       ledger: positionOf(context),
       data: cutData(data),
     };

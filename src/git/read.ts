@@ -52,6 +52,10 @@ function parseCommit(fields: readonly string[]): LoggedCommit {
 export const readHead = async (git: Git, rev = 'HEAD'): Promise<LoggedCommit | null> =>
   (await readLog(git, 1, rev))[0] ?? null;
 
+/** The name of the person who commits here; null while git has none. */
+export const readPerson = async (git: Git): Promise<string | null> =>
+  /^(.+) <[^<]*$/.exec((await git(['var', 'GIT_AUTHOR_IDENT'])).stdout.trim())?.[1] ?? null;
+
 /** Commits that touched a path, newest first. */
 export async function commitsTouching(git: Git, path: string, count: number): Promise<string[]> {
   const { code, stdout } = await git(['log', `-${count}`, '--format=%H', '--', path]);

@@ -4,6 +4,7 @@ import { ForgeError, outside, usage } from '../core/error.js';
 import { runProcess } from '../core/process.js';
 import { oneLine } from '../core/text.js';
 import type { Document } from './documents.js';
+import { NEW_KEY, REFUSED_KEY } from './queue.js';
 
 const ENDPOINT = 'https://api.linear.app/graphql';
 /** Milliseconds without an answer, and for a whole answer. */
@@ -96,20 +97,23 @@ function checkAnswer<T>(shape: Document<T>['answer'], data: unknown): T {
 /** The data of a successful answer. Throws for every other answer. */
 function dataOf({ status, headers, text }: Reply, say: (text: string) => string): unknown {
   const waitMs = waitOf(headers);
-  if (status === 429) throw new Unavailable('Linear limits the rate of requests.', waitMs);
+  if (status === 429) throw limited(waitMs);
   if (status >= 500) throw new Unavailable(`Linear answered ${status}.`, waitMs, true);
   const answer = parse(text, headers.get('content-type') ?? '');
   const [error] = answer?.errors ?? [];
   const code = String(error?.extensions?.code ?? '');
-  if (code === 'RATELIMITED') throw new Unavailable('Linear limits the rate of requests.', waitMs);
+  if (code === 'RATELIMITED') throw limited(waitMs);
   if (status === 401 || /AUTHENTICATION/.test(code))
-    throw outside('linear.refused', 'Linear refused the key.', {
-      hint: 'Make a new key in Linear, under Settings, API.',
-    });
+    throw outside('linear.refused', REFUSED_KEY, { hint: NEW_KEY });
   if (!answer) throw new Unavailable(`Linear answered ${status} without JSON.`, waitMs);
   if (error || !answer.data)
     throw outside('linear.error', `Linear: ${say(error?.message ?? `status ${status}`)}`, {});
   return answer.data;
+}
+
+function limited(waitMs: number): Unavailable {
+  const until = waitMs > 0 ? ` It asked to wait until ${new Date(Date.now() + waitMs).toISOString()}.` : '';
+  return new Unavailable(`Linear limits the rate of requests.${until}`, waitMs);
 }
 
 interface Reply {

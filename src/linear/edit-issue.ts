@@ -5,9 +5,10 @@ import { usage } from '../core/error.js';
 import { formsFolder } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
+import { usesClaims } from '../events/local-claims.js';
 import { changeActive, readIssues } from '../learning/knowledge.js';
 import { type Context, timestamp } from '../project/project.js';
-import { leaveIssue, setFocus } from '../session/focus.js';
+import { leaveIssue, turnFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { checkAnswers, type Form, parseForm } from './form.js';
@@ -70,7 +71,9 @@ export interface StartedIssue {
 /** Sets focus, branch name and harness mode; the skill that fits becomes active (SKL-06). */
 export async function startIssue(context: Context, { id }: { id: string }): Promise<StartedIssue> {
   const issue = requireActive(context, id);
-  const focus = setFocus(context, { task: `${issue.linear_id}: ${issue.title}`, issue: issue.linear_id });
+  const focus = await turnFocus(context, {
+    ...{ task: `${issue.linear_id}: ${issue.title}`, issue: issue.linear_id },
+  });
   const branch = issue.git_refs.branch ?? branchName(issue);
   const running = readRunning(context);
   const origin = {
@@ -109,6 +112,8 @@ export async function finishIssue(context: Context, raw: z.infer<typeof DoneInpu
   const { id, summary } = checkInput(DoneInput, raw);
   if (summary !== undefined) checkText(summary, { what: 'The summary' });
   const issue = requireActive(context, id);
+  const claims = usesClaims(context) ? await import('../events/claim-work.js') : null;
+  await claims?.refuseHeld(context, issue.linear_id);
   const done: Issue = {
     ...issue,
     state: 'done',
@@ -122,6 +127,7 @@ export async function finishIssue(context: Context, raw: z.infer<typeof DoneInpu
       enqueue(context, { ...place, kind: 'comment', id: uuidFrom(`done ${issue.uuid}`), body: summary });
     enqueue(context, { ...place, kind: 'state', type: 'completed' });
   }
+  await claims?.finishClaim(context, issue.linear_id);
   await leaveIssue(context, issue.linear_id);
   return done;
 }

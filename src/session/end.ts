@@ -6,7 +6,8 @@ import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
-import { eventUrl, hasUnsent, queueEvent } from '../events/outbox.js';
+import { usesClaims } from '../events/local-claims.js';
+import { hasUnsent, queueEvent } from '../events/outbox.js';
 import type { ReportedEvent } from '../events/publish.js';
 import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
@@ -117,7 +118,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;
   if (after) rebuildViews(context, after.snapshot.listed);
   const linear = await commentOnIssue(context, work, next);
-  if (eventUrl(context) !== null) await (await import('../events/claim-work.js')).releaseOthers(context);
+  if (usesClaims(context)) await (await import('../events/claim-work.js')).releaseOthers(context);
   const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];
   const archive = archiveFile(context.layout, running.id);
   const tree = await warnOnGitFailure(context, () => readTree(context));

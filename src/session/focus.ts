@@ -4,7 +4,8 @@ import type { Write } from '../core/files.js';
 import { focusFile } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
-import { eventUrl, queueEvent } from '../events/outbox.js';
+import { usesClaims } from '../events/local-claims.js';
+import { queueEvent } from '../events/outbox.js';
 import { type AddedFeature, addFeature } from '../feature/feature.js';
 import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
@@ -94,7 +95,7 @@ const newsOf = ({ task, linear_issue: issue, phase, skill = null }: Focus) => ({
 
 /** EVT-03: the same, with the claim of the task. Exit 3 `claim.held` when another holder has it. */
 export async function turnFocus(context: Context, raw: FocusInput): Promise<SetFocus> {
-  if (eventUrl(context) === null) return setFocus(context, raw);
+  if (!usesClaims(context)) return setFocus(context, raw);
   const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
   const { task, issue = null } = checkInput(FocusInput, raw);
   const id = taskOfFocus(context, { task: task === undefined ? null : fullName(context, task), issue });
@@ -116,7 +117,7 @@ export async function leaveFocus(context: Context): Promise<Focus> {
 
 /** What came with another focus is free again. */
 async function dropClaims(context: Context, { task, linear_issue: issue }: Focus): Promise<void> {
-  if (eventUrl(context) === null) return;
+  if (!usesClaims(context)) return;
   const { releaseOthers, taskOfFocus } = await import('../events/claim-work.js');
   await releaseOthers(context, taskOfFocus(context, { task, issue }));
 }

@@ -61,7 +61,11 @@ type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
 /** `started`, or `running` if it was already ours, or `joined`. */
 export type Opened = 'started' | 'running' | 'joined';
 
-type Around = Pick<RunningSession, 'branch' | 'head'> & { memory: Pick<MemoryState, 'features' | 'issues'> };
+type Around = Pick<RunningSession, 'branch' | 'head'> & {
+  /** For the event. */
+  person: string | null;
+  memory: Pick<MemoryState, 'features' | 'issues'>;
+};
 
 /** What a start does with the recorded session: uses it, is refused, finds none, or ends it in one of three ways. */
 type Step = 'running' | 'joined' | 'refused' | 'none' | 'close' | 'replace' | 'archive';
@@ -231,7 +235,7 @@ function takePlace(context: Context, running: RunningSession, state: 'running' |
 function createSession(
   context: Context,
   goal: string | undefined,
-  { branch, head, memory }: Around,
+  { branch, head, person, memory }: Around,
   resumed: ArchivedSession | null,
 ) {
   const { disk, layout, world } = context;
@@ -261,7 +265,8 @@ function createSession(
     ...(resumed ? changeArchive(context, resumed.id, { resumed_by: running.id }) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
-  queueEvent(context, 'session_start', running.id, { branch, head, task: focus.task, ...from }, running.id);
+  const news = { branch, head, person, task: focus.task, ...from };
+  queueEvent(context, 'session_start', running.id, news, running.id);
   return { running, state: 'started' as const, focus };
 }
 

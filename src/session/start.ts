@@ -2,9 +2,10 @@ import { keepGitState, noteHooks, readGitState } from '../commit/recent.js';
 import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
-import { forgetArrived } from '../events/local-claims.js';
+import { forgetArrived, usesClaims } from '../events/local-claims.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { namesTask, taskLine } from '../feature/tasks.js';
+import { readPerson } from '../git/read.js';
 import { installGuard } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
@@ -70,10 +71,12 @@ export async function startSession(
   const named = input.id === undefined ? findTask(state, input.goal) : requireTask(state, input.id);
   const wanted = { ...input, goal: named ? taskLine(named) : input.goal };
   await forgetArrived(context);
-  const claims = eventUrl(context) === null ? null : await import('../events/claim-work.js');
+  const claims = usesClaims(context) ? await import('../events/claim-work.js') : null;
   if (claims && named) await claims.turnTo(context, named.id);
-  else if (claims && wanted.goal === undefined)
+  else if (eventUrl(context) !== null && wanted.goal === undefined)
     await (await import('../events/claim.js')).refreshHeld(context);
+  const { git } = context;
+  const person = git && eventUrl(context) !== null ? await readPerson(git) : null;
   // SES-11: before the task is selected, so that a regressed feature can be it.
   const count = input.reverify ?? readConfig(context).session.reverify;
   const reverified =
@@ -82,7 +85,7 @@ export async function startSession(
   const opened = context.disk.withLock(() => {
     refreshViews(context);
     closeInvestigations(context);
-    return openSession(context, wanted, { branch, head, memory: state });
+    return openSession(context, wanted, { branch, head, person, memory: state });
   });
   const { running } = opened;
   const focus = turnToGoal(context, wanted.goal, named?.issue, opened);

@@ -1,5 +1,6 @@
 import { DAY, describeSpan, MINUTE } from '../core/clock.js';
 import { firstNames, oneLine, plural } from '../core/text.js';
+import { isOwnSubject, parseMessage } from '../commit/message.js';
 import type { FeatureStatus } from '../feature/rules.js';
 import type { FileState, TreeStatus } from '../git/status.js';
 
@@ -161,20 +162,22 @@ interface IssueRules {
   isIssue(id: string): boolean;
 }
 
-/** A commit that names no issue. Merges, reverts, fixups and session ends do not need one. */
+/** A commit that names no issue. Merges, reverts, fixups and commits of forge's own do not need one. */
 export function isOrphan(
-  { subject, parents }: { subject: string; parents: number },
+  { subject, parents, message }: { subject: string; parents: number; message: string },
   { known, isIssue }: IssueRules,
 ): boolean {
   if (parents > 1 || /^(Merge|Revert|Reapply|fixup!|squash!|amend!) /.test(subject)) return false;
-  const [, id, rest = ''] = /^\[([A-Za-z0-9][A-Za-z0-9._-]*)\] (.*)$/.exec(subject) ?? [];
-  if (id === undefined) return true;
-  return !known.has(id) && !isIssue(id) && !rest.startsWith('Session end');
+  const { id, backtrace } = parseMessage(message);
+  const ids = [id, ...backtrace.linear.split(/[^\w.-]+/)];
+  return !isOwnSubject(subject) && !ids.some((each) => known.has(each) || isIssue(each));
 }
 
 interface LinearFacts {
   /** Why the last sync with Linear failed. */
   syncError: string | null;
+  /** What to do about it, unless it is to try again. */
+  syncFix?: string | undefined;
   active: number;
   /** The last commits without an issue, newest first: hash and subject. */
   orphans: readonly string[];
@@ -184,9 +187,8 @@ interface LinearFacts {
 /** Null: no issue was ever used here. */
 export function judgeLinear(facts: LinearFacts | null): Remark[] {
   if (facts === null) return [neutral('not set up')];
-  const { active, orphans, syncError } = facts;
-  if (syncError !== null)
-    return [red(`the last sync failed: ${oneLine(syncError, 200)}`, 'forge linear sync')];
+  const { active, orphans, syncError, syncFix = 'forge linear sync' } = facts;
+  if (syncError !== null) return [red(`the last sync failed: ${oneLine(syncError, 200)}`, syncFix)];
   const commits = plural(facts.commits, 'commit');
   const [first] = orphans;
   if (first === undefined)
@@ -206,6 +208,8 @@ export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> 
   operation: string | null;
   /** The default branch's upstream, and the distance to it. */
   upstream: { name: string; ahead: number; behind: number } | null;
+  /** Another branch than the default one, which others may have. */
+  isPushed: boolean;
   /** The newest checkpoint among HEAD's ancestors that can be restored. */
   checkpoint: string | null;
   /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
@@ -237,7 +241,9 @@ export function judgeGit(facts: GitFacts): Remark[] {
     remarks.push(
       red(
         `diverged from ${upstream.name}: ${plural(upstream.ahead, 'commit')} ahead, ${upstream.behind} behind`,
-        `git rebase ${upstream.name}   (or: git merge ${upstream.name})`,
+        facts.isPushed
+          ? `git merge ${upstream.name}`
+          : `git rebase ${upstream.name}   (or: git merge ${upstream.name})`,
       ),
     );
   if (operation) remarks.push(yellow(`${operation} is in progress`, 'git status'));

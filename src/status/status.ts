@@ -1,7 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { newestInHistory, readManifests } from '../checkpoint/read.js';
-import { recentCommits } from '../commit/recent.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
 import { progressFile, shown, shownFrom } from '../core/paths.js';
@@ -12,7 +11,7 @@ import { claimsIn } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { selectNext } from '../feature/tasks.js';
-import { readDistance } from '../git/read.js';
+import { readDistance, readLog } from '../git/read.js';
 import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
@@ -23,7 +22,7 @@ import { describeFinding, meaningOf } from '../ledger/compare.js';
 import { describeSize, readSize } from '../ledger/growth.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { doneIds } from '../linear/issue.js';
-import { readQueue } from '../linear/queue.js';
+import { NEW_KEY, REFUSED_KEY, readQueue } from '../linear/queue.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { entryTimes, sessionName } from '../session/rules.js';
 import { isLeftByPerson, readRunning, showFocus } from '../session/running.js';
@@ -184,6 +183,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
   return judgeGit({
     ...tree,
     upstream,
+    isPushed: main !== tree.branch && tree.upstream !== null,
     checkpoint,
     operation: operationInProgress(repository),
     isRecovering: hasRecovery(context),
@@ -219,10 +219,12 @@ async function checkLinear(context: Context, features: () => Feature[]): Promise
   ]);
   if (known.size === 0) return judgeLinear(null);
   const { isIssue } = makeRules(readConfig(context).commit);
-  const commits = await recentCommits(context, COMMITS);
+  const commits = context.git ? await readLog(context.git, COMMITS) : [];
+  const syncError = readQueue(context).error ?? null;
   const orphans = commits.filter((commit) => isOrphan(commit, { known, isIssue }));
   return judgeLinear({
-    syncError: readQueue(context).error ?? null,
+    syncError,
+    syncFix: syncError === REFUSED_KEY ? NEW_KEY : undefined,
     active: active.length,
     orphans: orphans.map(({ short, subject }) => `${short} ${subject}`),
     commits: commits.length,

@@ -57,7 +57,7 @@ function render({ items, digest, trusted }: TrustReport, style: Style): string {
   const text = items.map((item) => renderItem(item, style)).join('\n');
   // At the end, where a long script has not pushed it off the screen.
   const summary = open.length > 1 ? ['', 'To approve:', ...open.map(summarize)] : [];
-  return [text, ...summary, '', state, `FORGE_TRUST=${digest}`].join('\n');
+  return [text, ...summary, '', state, `CI=1 FORGE_TRUST=${digest}`].join('\n');
 }
 
 const summarize = ({ name, content }: TrustItem): string => {

@@ -73,7 +73,7 @@ export function approveTrust(
   refuseAgent(context, 'Approving what this repository runs');
   if (!context.world.terminal)
     throw refused('trust.no_terminal', 'Only a person at a terminal can approve what this repository runs.', {
-      hint: 'In CI: FORGE_TRUST=<the sha256 that "forge trust --show" prints>',
+      hint: 'In CI, with CI=1: FORGE_TRUST=<the sha256 that "forge trust --show" prints>',
     });
   const runnables = listRunnables(context);
   if (digestAll(ledgerId(context), runnables) !== input.digest)

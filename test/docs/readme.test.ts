@@ -55,10 +55,14 @@ describe('README.md and docs/tour.md', () => {
     await expect(retype(page, place)).toMatchFileSnapshot(PAGE);
     await expect(retype(readFileSync(TOUR, 'utf8'), place)).toMatchFileSnapshot(TOUR);
     const [, last = ''] = /^```sh\n(forge agent uninstall [\s\S]*?)^```$/m.exec(page) ?? [];
+    type(['git worktree add -q ../tree && forge -C ../tree start -q'], place);
     type(last.trim().split('\n'), place);
     const left = spawnSync(
       'sh',
-      ['-c', 'git status --porcelain; git for-each-ref refs/forge refs/tags; ls -A . .git .git/hooks'],
+      [
+        '-c',
+        'git status --porcelain; git for-each-ref refs/forge refs/tags; ls -A . .git .git/hooks .git/worktrees/tree',
+      ],
       place,
     );
     expect(String(left.stdout)).not.toMatch(/forge|claude|^ ?[AMD?]/m);

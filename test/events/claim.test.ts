@@ -1,13 +1,15 @@
+import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { type Bucket, takeOnServer } from '../../src/events/bucket.js';
-import type { Claimed, Fleet, Selection } from '../../src/index.js';
+import type { Claimed, Fleet, Issue, Selection } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { putFeatures } from '../support/forge-project.js';
 import {
   client,
   hasNats,
   type NatsServer,
+  relayTo,
   startNats,
   startSilent,
   twoClones,
@@ -107,6 +109,48 @@ describe('claims on one machine', () => {
     expect(await forgeError(project, ['claim', 'F-1'], { world })).toMatchObject(held);
   });
 
+  it('EVT-03 without NATS the focus, a session and an issue respect what another worktree has claimed', async () => {
+    const [project] = await clones();
+    const { linear_id: id } = await forgeJson<Issue>(project, ['linear', 'new', 'Wire the login']);
+    commitAll(project, 'Features');
+    const other = projectAt(`${makeFolder()}/tree`);
+    project.git('worktree', 'add', '-q', other.dir);
+    await claim(project, id);
+    for (const args of [
+      ['focus', 'set', '--issue', id],
+      ['start', id],
+      ['linear', 'start', id],
+      ['linear', 'done', id],
+    ])
+      expect([args, await forgeError(other, args)]).toMatchObject([args, held]);
+    expect(other.git('status', '--porcelain')).toBe('');
+    await forgeJson(project, ['release', id]);
+    await forgeJson(other, ['linear', 'start', id]);
+  });
+
+  it('EVT-03 a claim and the fleet name the person, the folder and this worktree', async () => {
+    const [project, other] = await trees();
+    project.git('config', 'user.name', 'Ada Lovelace');
+    await forgeJson(project, ['start', '--task', 'x']);
+    await claim(project, 'F-1');
+    const folder = basename(project.dir);
+    const { message } = await forgeError(other, ['claim', 'F-1']);
+    expect(message).toMatch(new RegExp(`^F-1 is held by Ada Lovelace, .*branch main, folder ${folder} on `));
+    const shown = async (where: Project) => (await runForge(where, ['fleet'])).stdout;
+    expect(await shown(other)).toMatch(new RegExp(`working +Ada Lovelace .* ${folder} .* main +F-1 `));
+    project.git('switch', '-qc', 'fix');
+    expect(await shown(project)).toMatch(/working +you .* fix +F-1 /);
+    await forgeJson(project, ['end']);
+    expect(await shown(project)).toMatch(/idle +you .* F-1 /);
+  });
+
+  it('EVT-03 a task that nobody knows is refused with the lists that have them', async () => {
+    const [project] = await clones();
+    expect(await forgeError(project, ['claim', 'LOCAL-77'])).toMatchObject({
+      ...{ exitCode: 2, hint: 'forge ls\nforge linear list' },
+    });
+  });
+
   it.each([
     [['claim', 'NOPE-1'], 'task.unknown'],
     [['claim', 'F-1', '--for', 'ever'], 'claim.duration'],
@@ -201,7 +245,9 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     first.write('ok', '');
     expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(0);
     const { candidates } = await forgeJson<Selection>(second, ['next'], { env });
-    expect(candidates.find(({ id }) => id === 'F-1')?.reason).toContain('which finished it (git pull)');
+    expect(candidates.find(({ id }) => id === 'F-1')?.reason).toContain(
+      'which finished it (git pull, or: forge claim F-1)',
+    );
     // A person who asks for it gets it.
     await claim(second, 'F-1', { env });
   });
@@ -253,8 +299,10 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     const { exitCode, stdout, stderr } = await runForge(first, ['claim', 'F-1'], { env });
     expect([exitCode, stdout, stderr]).toEqual([
       0,
-      expect.stringContaining('on this machine'),
-      expect.stringMatching(/^! Claims hold on this machine only: .* connection refused\.\n$/),
+      expect.stringContaining('in the worktrees of this repository'),
+      expect.stringMatching(
+        /^! Claims hold in the worktrees of this repository only: .* connection refused\.\n$/,
+      ),
     ]);
     // The last answer of the server still counts.
     expect(await forgeError(first, ['claim', 'F-2'], { env })).toMatchObject(held);
@@ -263,6 +311,67 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     expect(await forgeError(second, ['claim', 'F-1'], { env })).toMatchObject(held);
     const silent = await startSilent();
     expect((await runForge(first, ['next'], { env: silent.env })).exitCode).toBe(0);
+  });
+
+  it('EVT-03 starting an issue claims it, and only its holder finishes it', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    const { linear_id: id } = await forgeJson<Issue>(first, ['linear', 'new', 'Wire the login']);
+    commitAll(first, 'Issue');
+    second.git('checkout', '-q', '-f', '.');
+    second.git('clean', '-qfd');
+    second.git('pull', '-q', '--no-rebase');
+    await forgeJson(first, ['linear', 'start', id], { env });
+    for (const word of ['start', 'done'])
+      expect([word, await forgeError(second, ['linear', word, id], { env })]).toMatchObject([word, held]);
+    await forgeJson(first, ['linear', 'done', id], { env });
+    const { candidates } = await forgeJson<Selection>(second, ['next'], { env });
+    expect(candidates.find((each) => each.id === id)?.reason).toContain('which finished it');
+  });
+
+  it('EVT-03 what was released is not remembered once the server goes away', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await claim(second, 'F-1', { env });
+    await forgeJson(first, ['next'], { env });
+    await forgeJson(second, ['release', 'F-1'], { env });
+    const fleet = () => forgeJson<Fleet>(first, ['fleet'], { env });
+    expect(await fleet()).toMatchObject({ source: 'server', rows: [] });
+    await server.kill();
+    expect(await fleet()).toMatchObject({ source: 'machine', rows: [] });
+    await claim(first, 'F-1', { env });
+  });
+
+  it('EVT-03 of two that claimed a task without the server, the loser learns it from next and fleet', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await server.kill();
+    for (const project of [first, second]) await claim(project, 'F-1', { env });
+    await server.start();
+    await claim(first, 'F-1', { env });
+    for (const word of ['next', 'fleet'])
+      await vi.waitFor(
+        async () =>
+          expect((await runForge(second, [word], { env })).stderr).toMatch(
+            /^! F-1 was taken over by .*\. To give up your claim: forge release F-1$/m,
+          ),
+        { timeout: 30_000 },
+      );
+    const released = await runForge(second, ['release', 'F-1'], { env });
+    expect(released.stdout).toMatch(/^✓ Your claim is gone\. F-1 is held by .*\.\n$/);
+    expect((await runForge(first, ['release', 'F-1'], { env })).stdout).toBe('✓ F-1 is free\n');
+  });
+
+  it('EVT-03 forge fleet asks again when an answer was lost', async () => {
+    const [server, [first]] = [await startNats(), await clones()];
+    await claim(first, 'F-1', { env: server.env });
+    let asked = 0;
+    // The first answer goes to nobody.
+    const env = await relayTo(server, (sent) =>
+      sent.replace(/(?<=\$JS\.API\.STREAM\.INFO\S* )_INBOX/, (box) => (asked++ === 0 ? '_INBOY' : box)),
+    );
+    expect((await forgeJson<Fleet>(first, ['fleet'], { env })).source).toBe('server');
+    expect(asked).toBeGreaterThan(1);
   });
 
   it('EVT-03 a bucket with other settings, and rubbish in it, are lived with', async () => {
@@ -311,14 +420,21 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
       session: expect.stringMatching(/session-001/),
       lease_seconds: expect.any(Number),
     });
+    expect(rows.map(({ own, folder }) => [own, folder])).toEqual(
+      rows.map(({ task }) => (task === 'F-1' ? [true, basename(first.dir)] : [false, basename(second.dir)])),
+    );
+    await claim(second, 'F-2', { env });
     await forgeJson(second, ['end'], { env });
+    const { rows: after } = await forgeJson<Fleet>(first, ['fleet'], { env });
+    expect(after.find(({ task }) => task === 'F-2')).toMatchObject({ health: 'idle' });
+    await forgeJson(second, ['release', 'F-2'], { env });
     expect((await forgeJson<Fleet>(first, ['fleet'], { env })).rows).toHaveLength(1);
     expect((await forgeJson<Fleet>(first, ['fleet', '--all'], { env })).rows).toHaveLength(2);
     await server.kill();
     await forgeJson(first, ['note', 'add', 'y'], { env });
     await server.start();
     const { stdout, stderr } = await runForge(first, ['fleet'], { env });
-    expect(stdout).toMatch(/HEALTH +HOST +SESSION +BRANCH +TASK +SINCE +LAST EVENT/);
+    expect(stdout).toMatch(/HEALTH +WHO +HOST +FOLDER +SESSION +BRANCH +TASK +SINCE +LAST EVENT/);
     expect(stderr).toContain('1 event waits in the outbox (forge events flush)');
   });
 

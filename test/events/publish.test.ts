@@ -9,6 +9,7 @@ import {
   listed,
   type NatsServer,
   OUTBOX,
+  relayTo,
   startNats,
   startSilent,
   twoClones,
@@ -113,7 +114,7 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     expect([start.exitCode, start.stderr]).toEqual([
       0,
       expect.stringMatching(
-        /^! Claims hold on this machine only, and 1 event waits in the outbox \(forge events flush\): nats:\/\/127\.0\.0\.1:\d+ cannot be reached: connection refused\.$/m,
+        /^! Claims hold in the worktrees of this repository only, and 1 event waits in the outbox \(forge events flush\): nats:\/\/127\.0\.0\.1:\d+ cannot be reached: connection refused\.$/m,
       ),
     ]);
     await forgeJson(project, ['note', 'add', 'one'], { env: server.env });
@@ -155,6 +156,15 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     await Promise.all([1, 2, 3].map(() => forgeJson(project, ['events', 'flush'], { env: server.env })));
     const { events } = await listed(project, server);
     expect(events.map(({ data }) => data.title)).toEqual(texts);
+  });
+
+  it('EVT-02 a command whose events have arrived does not complain about what came after', async () => {
+    const [server, [first, second]] = [await startNats(), await twoClones()];
+    await forgeJson(second, ['note', 'add', 'x'], { env: server.env });
+    // The events of others are never sent.
+    const env = await relayTo(server, (sent) => (sent.includes('CONSUMER') ? null : sent));
+    const { exitCode, stderr } = await runForge(first, ['note', 'add', 'y'], { env });
+    expect([exitCode, stderr, waiting(first)]).toEqual([0, '', 0]);
   });
 
   it('EVT-02 B-70 a server that never answers costs a command one line', async () => {

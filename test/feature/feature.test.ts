@@ -87,6 +87,11 @@ describe('forge feature', () => {
     ],
     ['No test files found, exiting with code 1', 'No test files found, exiting with code 1\n\nexclude: a\n'],
     ['npm error 404 Not Found - GET a', 'npm error code E404\nnpm error 404 Not Found - GET a\n'],
+    [
+      'not ok 3 - Should reply with 400',
+      '# Subtest: No error without a name\nok 1 - No error without a name # SKIP\n# error: logged by a test that passes\nnot ok 2 - later # TODO\nnot ok 3 - Should reply with 400\n',
+    ],
+    ['✖ replies', '▶ server\n  ✔ logs an error\n  ✖ replies\n    AssertionError: 1\n'],
   ])('FEA-05 shows the line that says why the test of a new feature fails: %s', async (line, report) => {
     const project = await makeForge();
     project.write('report.txt', report);

@@ -14,7 +14,7 @@ const run = async (project: Project, server: LinearServer, ...args: string[]) =>
 };
 
 const FAULTS: [what: string, fault: Fault, message: RegExp][] = [
-  ['B-71 429', 'limit', /limits the rate/],
+  ['B-71 429', 'limit', /limits the rate of requests\. It asked to wait until \d{4}-/],
   ['502', 'error', /answered 502/],
   ['HTML', 'html', /without JSON/],
   ['half an answer', 'half', /without JSON/],
@@ -205,6 +205,8 @@ describe('forge linear, with Linear', () => {
     expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['LOCAL-1']);
     const status = await runForge(project, ['status', '--json']);
     expect(status.stdout).toMatch(/"name":"linear","color":"red"/);
+    const fix = fault === 'expired' ? 'Make a new key in Linear' : 'forge linear sync';
+    expect(status.stdout.slice(status.stdout.indexOf('"name":"linear"'))).toContain(`"fix":["${fix}`);
   });
 
   it('B-71 after 429 the next push waits as long as the server asked', async () => {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ciExit } from '../../src/ci/report.js';
@@ -197,7 +198,55 @@ describe('forge ci: each cause alone', () => {
     });
     project.write(FEATURES, '{ "schema_version": "1.0", "features": [');
     const damaged = await ci(project);
-    expect([damaged.exitCode, failed(damaged)]).toEqual([4, ['features corrupted']]);
+    expect([damaged.exitCode, failed(damaged)]).toEqual([4, ['memory corrupted', 'features corrupted']]);
+  });
+
+  it.each([
+    '.forge/memory/long-term/features.d/A.json',
+    '.forge/memory/long-term/architecture.md',
+    '.forge/linear/history/APP-1.json',
+    '.forge/config.toml',
+  ])('GIT-07 B-12 conflict markers that somebody committed exit 4: %s', async (name) => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a']);
+    project.write('.forge/linear/history/APP-1.json', '{ "linear_id": "APP-1", "title": "x" }\n');
+    commit(project);
+    project.write('src/code.js', '1\n');
+    project.write(name, `\n<<<<<<< HEAD\n${project.read(name)}=======\n>>>>>>> other\n`);
+    commit(project);
+    const report = await ci(project);
+    const finding = report.checks.flatMap(({ findings }) => findings).find(({ file }) => file === name);
+    expect([report.exitCode, finding]).toMatchObject([
+      4,
+      { file: name, line: 2, fix: expect.stringMatching(/^git checkout \w+ -- \S+ {3}# takes one side/m) },
+    ]);
+    const github = await text(project, ['--format', 'github']);
+    expect([github.exitCode, github.stdout]).toEqual([
+      4,
+      expect.stringContaining(`::error file=${name},line=2,title=forge `),
+    ]);
+    for (const format of ['plain', 'gitlab'])
+      expect((await text(project, ['--format', format])).stdout).toContain(
+        `${name}:2: it has a merge conflict`,
+      );
+    const [, side = ''] = /^git (checkout \S+ -- \S+)/m.exec(finding?.fix ?? '') ?? [];
+    project.git(...side.split(' '));
+    commit(project);
+    expect((await ci(project)).exitCode).toBe(0);
+  });
+
+  it('GIT-07 B-12 a file of a session or a skill that cannot be read exits 4', async () => {
+    const project = await ready();
+    await forgeJson(project, ['start', '--task', 'x']);
+    await forgeJson(project, ['log', 'It works']);
+    await forgeJson(project, ['end']);
+    const [session = ''] = readdirSync(project.path('.forge/memory/sessions'));
+    const [skill = ''] = readdirSync(project.path('.forge/skills'));
+    const names = [`.forge/memory/sessions/${session}`, `.forge/skills/${skill}/skill.toml`];
+    for (const name of names) project.write(name, '{ "a": \n');
+    commit(project);
+    const report = await ci(project);
+    expect([report.exitCode, report.checks[1]?.findings.map(({ file }) => file)]).toEqual([4, names]);
   });
 
   it('GIT-07 --run runs trusted tests: exit 1 for failures, 3 for untrusted ones; saves nothing', async () => {

@@ -92,7 +92,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     rmSync(shared.path('hold.a'));
     const alone = startLoop(first, env, work('alone'), '--max-cycles', '2');
     await expect.poll(() => alone.child.exitCode, { timeout: 240_000 }).toBe(0);
-    expect(alone.text()).toContain('Claims hold on this machine only');
+    expect(alone.text()).toContain('Claims hold in the worktrees of this repository only');
   });
 
   it('EVT-03 a loop that was cut off until another took its task records nothing', async () => {
@@ -116,7 +116,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     const { server, env, loop, first, second } = await midTask();
     server.signal('SIGSTOP');
     const { stdout } = await runForge(second, ['claim', 'F-1'], { env });
-    expect(stdout).toContain('on this machine');
+    expect(stdout).toContain('in the worktrees of this repository');
     server.signal('SIGCONT');
     // Its holder is back first, or it takes the claim that the other one has on its own machine only.
     rmSync(first.path('hold'));

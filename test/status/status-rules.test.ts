@@ -176,6 +176,7 @@ describe('VIS-01 git', () => {
     upstream: { name: 'origin/main', ahead: 0, behind: 0 },
     checkpoint: 'checkpoint/A-v1',
     hasWork: false,
+    isPushed: false,
     isRecovering: false,
   };
   const files = (count: number, kind: FileState['kind']) => ({
@@ -218,6 +219,14 @@ describe('VIS-01 git', () => {
     ).toBe(true);
   });
 
+  it('VIS-01 a branch that was pushed is merged, not rebased', () => {
+    const fixOf = (isPushed: boolean) => judgeGit({ ...clean, ...away(1, 2), isPushed })[0]?.fix;
+    expect([fixOf(true), fixOf(false)]).toEqual([
+      'git merge origin/main',
+      'git rebase origin/main   (or: git merge origin/main)',
+    ]);
+  });
+
   it('LAY-05 VIS-01 reports that there is no git', () => {
     expect(NO_GIT).toMatchObject([{ color: 'yellow', reason: expect.stringContaining('no git repository') }]);
   });
@@ -236,8 +245,14 @@ describe('VIS-01 Linear', () => {
     ['Anything', 2, false],
     ['Revert "Fix it"', 1, false],
     ['fixup! Fix it', 1, false],
-  ])('VIS-01 %s with %i parent(s): orphan %s', (subject, parents, orphan) => {
-    expect(isOrphan({ subject, parents }, rules)).toBe(orphan);
+    ['chore: session end: Wire the login', 1, false],
+    ['[ABC-7] Checkpoint checkpoint/ABC-7-v1', 1, false],
+    ['feat: wire it\n\n## Backtrace\n- Parent: none\n- Linear: SX9-1 (the form)\n- Session: none', 1, false],
+    ['feat: wire it\n\n## Backtrace\n- Parent: none\n- Linear: https://linear.app/x/issue/SX9-1/y', 1, false],
+    ['feat: wire it\n\n## Backtrace\n- Parent: none\n- Linear: none\n- Session: none', 1, true],
+  ])('VIS-01 %s with %i parent(s): orphan %s', (message, parents, orphan) => {
+    const [subject = ''] = message.split('\n');
+    expect(isOrphan({ subject, parents, message }, rules)).toBe(orphan);
   });
 });
 

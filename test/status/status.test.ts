@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { StatusReport } from '../../src/index.js';
+import type { Issue, StatusReport } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   CONFIG,
@@ -316,6 +316,22 @@ describe('forge status and Linear', () => {
       color: 'green',
       reasons: ['1 active issue; each of the last 10 commits names one'],
     });
+  });
+
+  it('VIS-01 conventional commits of forge name their issue in the Backtrace', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    const { linear_id: id } = await forgeJson<Issue>(project, ['linear', 'new', 'Wire the login']);
+    await forgeJson(project, ['linear', 'start', id]);
+    for (let i = 0; i < 9; i++) {
+      project.write('src/login.js', `${i}\n`);
+      project.git('add', 'src/login.js');
+      await forgeJson(project, ['commit', '--why', 'Nobody could log in']);
+    }
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'end']);
+    expect(project.git('log', '-2', '--format=%s')).toMatch(/^chore: session end: .*\nfeat: wire the login$/);
+    expect((await component(project, 'linear')).color).toBe('green');
   });
 
   it("VIS-01 forge's own investigations do not count as use", async () => {

@@ -107,6 +107,26 @@ export async function client(
   return connection;
 }
 
+/** The same server behind a relay, where `change` sees what a client sends. Null sends nothing. */
+export async function relayTo(
+  server: Pick<NatsServer, 'port'>,
+  change: (sent: string) => string | null,
+): Promise<Record<string, string>> {
+  const relay = createServer((socket) => {
+    const there = connect(server.port, '127.0.0.1');
+    for (const each of [socket, there]) each.on('error', () => undefined);
+    there.pipe(socket);
+    socket.on('data', (chunk) => {
+      const sent = change(chunk.toString('latin1'));
+      if (sent !== null) there.write(Buffer.from(sent, 'latin1'));
+    });
+    socket.once('close', () => there.destroy());
+  });
+  await new Promise<void>((done) => relay.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void relay.close());
+  return { NATS_URL: `nats://127.0.0.1:${(relay.address() as AddressInfo).port}` };
+}
+
 /** A project with a remote, and a second clone of it with a place of its own. */
 export async function twoClones(): Promise<[Project, Project]> {
   const first = await makeForge();

@@ -3,7 +3,7 @@ import { oneLine, plural } from '../core/text.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import { countStatuses, type Feature, type FeatureStatus, proofOf } from '../feature/rules.js';
 import type { Candidate } from '../feature/tasks.js';
-import { readBranch } from '../git/repository.js';
+import { operationInProgress, readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
@@ -14,7 +14,7 @@ import { type Context, hasRecovery, readHalt } from '../project/project.js';
 import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
-import { approvedRules } from '../trust/trust.js';
+import { approvedRules, showTrust } from '../trust/trust.js';
 import type { Component } from './rules.js';
 import { readStatus, type StatusReport } from './status.js';
 
@@ -51,13 +51,15 @@ export async function whereYouStand(
   const { components } = status ?? (await readStatus(context, { brief: true }));
   const problems = new Set<string>();
   const repairs = new Set<string>();
+  // Markers that were committed cannot be merged; doctor shows what to do.
+  const settle = repository && operationInProgress(repository) ? 'forge doctor --fix' : 'forge doctor';
   const attempt = <T, F>(work: () => T, otherwise: F): T | F => {
     try {
       return work();
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
       problems.add(error.message);
-      repairs.add(error.code === 'file.conflict' ? 'forge doctor --fix' : 'forge status');
+      repairs.add(error.code === 'file.conflict' ? settle : 'forge status');
       return otherwise;
     }
   };
@@ -87,10 +89,15 @@ export async function whereYouStand(
       ...(recovering ? ['forge recover'] : []),
       ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
       ...repairs,
+      ...(halted === null && attempt(() => needsTrust(context), false) ? ['forge trust'] : []),
       ...(halted === null ? suggested : []),
     ].slice(0, 3),
   };
 }
+
+/** In a fresh clone and a moved folder nothing is approved, so forge would run no test. */
+const needsTrust = (context: Context): boolean =>
+  showTrust(context).items.some(({ kind, state }) => kind !== 'rule' && state !== 'trusted');
 
 const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )/i;
 

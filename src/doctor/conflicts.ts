@@ -12,13 +12,14 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import { conflictLines } from '../core/schema.js';
+import type { Git } from '../git/client.js';
 import { readObject } from '../git/read.js';
 import { operationInProgress } from '../git/repository.js';
 import { addResolved, findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, requireRepository, timestamp } from '../project/project.js';
 import { attempt, blocking, degraded, type Symptom, valueOr } from './checks.js';
-import { type Choice, mergeState, type StateName } from './merge.js';
+import { type Choice, mergeState, type Newer, type StateName } from './merge.js';
 import { sideHint } from './rescue.js';
 
 /** A merge that `forge doctor --fix` makes, or made. */
@@ -80,7 +81,7 @@ async function judge(context: Context, name: string, stages: Stages | null): Pro
   }
   const kind = kindOf(context, path);
   // Markers that somebody committed have no base.
-  const merged = kind && stages && (await attempt(() => mergeStages(context, kind, stages, file)));
+  const merged = kind && stages && (await attempt(() => mergeStages(context, kind, stages, { file, name })));
   if (merged && 'value' in merged && merged.value) {
     const why = 'commands that read it stop there';
     const symptoms = blocking(what, 'one version of it', why, 'forge doctor --fix');
@@ -111,12 +112,13 @@ async function mergeStages(
   context: Context,
   kind: StateName,
   stages: Stages,
-  file: string,
+  { file, name }: { file: string; name: string },
 ): Promise<MergedFile | null> {
+  const { git } = requireRepository(context);
   const read = async (oid: string | undefined): Promise<Buffer | null> =>
-    oid === undefined ? null : await readObject(requireRepository(context).git, oid);
+    oid === undefined ? null : await readObject(git, oid);
   const [ours, theirs, base] = [await read(stages.ours), await read(stages.theirs), await read(stages.base)];
-  if (ours && theirs) return mergeState(kind, { ours, theirs, base }, file);
+  if (ours && theirs) return mergeState(kind, { ours, theirs, base }, file, await newerSide(git, name));
   const bytes = ours ?? theirs;
   if (!bytes) return null;
   mergeState(kind, { ours: bytes, theirs: bytes, base: null }, file);
@@ -124,6 +126,17 @@ async function mergeStages(
   const why = `kept: deleted by ${deleted}, changed by ${kept}`;
   const sides = { ours: ours ? 'changed' : undefined, theirs: theirs ? 'changed' : undefined };
   return { bytes, choices: [{ id: null, field: null, ...sides, value: 'kept', why }] };
+}
+
+/** By the last commit of each side that changed the file. A rebase keeps the author's time. */
+async function newerSide(git: Git, name: string): Promise<Newer> {
+  const timeIn = async (rev: string): Promise<number> => {
+    const { code, stdout } = await git(['log', '-1', '--format=%at', rev, '--', name]);
+    return code === 0 ? Number.parseInt(stdout, 10) : Number.NaN;
+  };
+  const theirs = await Promise.all(['MERGE_HEAD', 'REBASE_HEAD', 'CHERRY_PICK_HEAD'].map(timeIn));
+  const lead = (await timeIn('HEAD')) - (theirs.find((at) => !Number.isNaN(at)) ?? Number.NaN);
+  return lead > 0 ? 'ours' : lead < 0 ? 'theirs' : null;
 }
 
 function planFix(

@@ -37,23 +37,26 @@ const isFields = (value: unknown): value is Fields =>
 const isNothing = (value: unknown): boolean => value === undefined || value === null;
 const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one ?? null, other ?? null);
 
-/** Where a field is: its record, the path to it, and whether theirs is newer. */
+/** The side that changed a record later; null if that is not known. */
+export type Newer = 'ours' | 'theirs' | null;
+
+/** Where a field is: its record, the path to it, and which side is newer. */
 interface Position {
   id: string | null;
   path: string;
-  isTheirsNewer: boolean;
+  newer: Newer;
 }
 
 /** Three-way merge, field by field (LAY-09): our fields in their order, then those that theirs adds. */
 function mergeFields({ ours, theirs, base }: Sides<Fields>, at: Position): Merged<Fields> {
   const time = ({ updated_at }: Fields): number => Date.parse(String(updated_at));
-  const isOursNewer = time(ours) > time(theirs);
-  const isTheirsNewer = time(theirs) > time(ours) || (at.isTheirsNewer && !isOursNewer);
+  const lead = time(ours) - time(theirs);
+  const newer = lead > 0 ? 'ours' : lead < 0 ? 'theirs' : at.newer;
   const value: Fields = {};
   const choices: Choice[] = [];
   for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
     const sides = { ours: ours[name], theirs: theirs[name], base: base?.[name] };
-    const merged = mergeValue(sides, base !== null, { ...at, path: `${at.path}${name}`, isTheirsNewer });
+    const merged = mergeValue(sides, base !== null, { ...at, path: `${at.path}${name}`, newer });
     choices.push(...merged.choices);
     if (merged.value !== undefined) value[name] = merged.value;
   }
@@ -76,9 +79,8 @@ function mergeValue({ ours, theirs, base }: Sides<unknown>, hasBase: boolean, at
   if (isNothing(theirs)) return choose(ours, 'ours: theirs has none');
   if (Array.isArray(ours) && Array.isArray(theirs))
     return choose(uniteLists(ours, theirs, Array.isArray(base) ? base : []), 'both lists');
-  return at.isTheirsNewer
-    ? choose(theirs, 'theirs: updated later')
-    : choose(ours, 'ours: theirs is not newer');
+  if (at.newer === null) return choose(ours, 'ours: which one is newer is not known');
+  return choose(at.newer === 'ours' ? ours : theirs, `${at.newer}: changed later`);
 }
 
 /** Our items, then theirs. An item that one side removed from the base is gone. */
@@ -103,7 +105,7 @@ function mergeRecords(sides: Sides<Fields[]>): Merged<Fields[]> {
     const [mine, yours, old] = [ours.get(id), theirs.get(id), base.get(id)];
     if (mine && yours) {
       const pair = { ours: mine, theirs: yours, base: old ?? null };
-      const merged = mergeFields(pair, { id, path: '', isTheirsNewer: false });
+      const merged = mergeFields(pair, { id, path: '', newer: null });
       value.push(merged.value);
       choices.push(...merged.choices);
       continue;
@@ -127,11 +129,12 @@ const FORMATS = {
 };
 export type StateName = keyof typeof FORMATS;
 
-/** The merged file, and the choices. Each side and the result must have the file's format: exit 4 names the one that has not. */
+/** The merged file, and the choices. `newer`: for a record without `updated_at`. Each side and the result must have the file's format: exit 4 names the one that has not. */
 export function mergeState(
   name: StateName,
   sides: Sides<Buffer>,
   file: string,
+  newer: Newer = null,
 ): { bytes: Buffer; choices: Choice[] } {
   const format = FORMATS[name];
   const read = (bytes: Buffer, side: string): Fields =>
@@ -144,8 +147,8 @@ export function mergeState(
   };
   const isFeature = name === 'feature';
   const { value, choices } = isFeature
-    ? mergeFeature(decoded as unknown as Sides<Feature>)
-    : mergeFields(decoded, { id: null, path: '', isTheirsNewer: false });
+    ? mergeFeature(decoded as unknown as Sides<Feature>, newer)
+    : mergeFields(decoded, { id: null, path: '', newer });
   const bytes = isFeature ? FEATURE_LIST.encode(value as Feature) : encodeDocument(value);
   decodeDocument(format, bytes, `${file} (merged)`);
   return { bytes, choices };
@@ -167,11 +170,11 @@ const proofOf = (feature: Feature): Fields =>
 const withoutProof = (feature: Feature): Fields =>
   Object.fromEntries(Object.entries(feature).filter(([field]) => !PROOF.includes(field)));
 
-function mergeFeature({ ours, theirs, base }: Sides<Feature>): Merged<Fields> {
+function mergeFeature({ ours, theirs, base }: Sides<Feature>, newer: Newer): Merged<Fields> {
   const { id } = ours;
   const rest = mergeFields(
     { ours: withoutProof(ours), theirs: withoutProof(theirs), base: base && withoutProof(base) },
-    { id, path: '', isTheirsNewer: false },
+    { id, path: '', newer },
   );
   const isAgreed = isSame(proofOf(ours), proofOf(theirs));
   const chosen = chooseProof(ours, theirs, base);

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { formatArgv } from '../core/argv.js';
+import { MINUTE } from '../core/clock.js';
 import { ForgeError, outside } from '../core/error.js';
 import {
   type Git,
@@ -87,13 +89,22 @@ export async function whyNoCommit({
   if (operation) return `${operation} is in progress`;
   const lock = join(repository.gitDir, 'index.lock');
   for (let waited = 0; existsSync(lock); waited += 100) {
-    if (waited >= 2000) return `another git is at work (${lock} exists)`;
+    if (waited >= 2000) return `another git is at work, or was killed (if none runs: ${removeLock(lock)})`;
     await pause(100);
   }
   for (const name of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'])
     if ((await git(['var', name], PORCELAIN)).code !== 0)
       return 'git does not know who you are (git config user.name "…" && git config user.email "…")';
   return null;
+}
+
+const removeLock = (path: string): string => formatArgv(['rm', path]);
+
+/** The command that removes git's lock if it is older than a minute: git may have been killed. Null without one. */
+export function staleLock({ gitDir }: Repository, now: Date): string | null {
+  const path = join(gitDir, 'index.lock');
+  const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return at !== undefined && now.getTime() - at > MINUTE ? removeLock(path) : null;
 }
 
 async function whyNothing(git: Git, folder: string): Promise<string> {

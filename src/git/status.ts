@@ -135,6 +135,12 @@ export async function trackedFiles(git: Git, paths: readonly string[]): Promise<
   return code === 0 ? [...new Set(words(stdout))] : [];
 }
 
+/** Tracked files below these paths whose content on disk is not that of a commit. */
+export const differingFrom = async (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
+  words(
+    await must(git, ['diff', '--name-only', '-z', '--no-renames', '--no-relative', commit, '--', ...paths]),
+  );
+
 /** The blobs of a conflicted path: ancestor, ours, theirs. Absent for a side that deleted the path. */
 export interface Stages {
   base?: string;
@@ -156,9 +162,10 @@ export async function readUnmerged(git: Git, folder: string): Promise<Map<string
   return found;
 }
 
-/** Tracked files below a folder that contain a conflict marker. */
-export async function findMarked(git: Git, folder: string): Promise<string[]> {
-  const args = ['grep', '-l', '-z', '-I', '--no-color', '-E', '-e', '^<{7}', '--', folder];
+/** Tracked files below a folder that contain conflict markers; with `--cached`, as they are in the index. */
+export async function findMarked(git: Git, folder: string, ...where: '--cached'[]): Promise<string[]> {
+  const form = ['-l', '-z', '-I', '--no-color', '-E', '--all-match', '-e', '^<{7}', '-e', '^>{7}'];
+  const args = ['grep', ...where, ...form, '--', folder];
   const { code, stdout, stderr } = await git(args, PORCELAIN);
   // 1: no file matches.
   if (code > 1) throw gitError(args, stderr);

@@ -16,13 +16,13 @@ import { isBound, type MessageState, type Who } from '../commit/rules.js';
 import { formatArgv } from '../core/argv.js';
 import { agentMark } from '../core/environment.js';
 import { ForgeError, toForgeError } from '../core/error.js';
-import { hooksRecordFile } from '../core/paths.js';
+import { hooksRecordFile, shownFrom } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
 import { systemWorld, type World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
 import { newCommits, parsePushed } from '../git/remote.js';
 import { findForge, findGuarded, type Repository, readGitFile } from '../git/repository.js';
-import { readStagedFiles } from '../git/status.js';
+import { findMarked, readStagedFiles } from '../git/status.js';
 import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, maskText } from '../guard/guard.js';
 import { type Scan, scanTree } from '../guard/scan-tree.js';
@@ -86,10 +86,11 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
   const isEdited = world.env.GIT_EDITOR !== ':';
   // A merge and its like bring other people's commits; the push looks at those.
   const isOurs = operationFor(found.repository, file) === undefined;
-  const [state, guard, { findings: secrets }] = await Promise.all([
+  const [state, guard, { findings: secrets }, conflicts] = await Promise.all([
     readMessageState(found.repository, world, { message: bytes, file, isEdited }),
     loadGuard(world.env, context),
     isOurs ? scanTree(from, world, { staged: true, readOnly: true }) : { findings: [] },
+    findStagedConflicts(context, found.repository),
   ]);
   const message = isEdited ? aboveScissors(bytes, state.comment) : bytes;
   if (cleanMessage(message.toString(), isEdited ? state.comment : undefined).length === 0) return FINE;
@@ -108,6 +109,14 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
     lines.push(`    → remove it and stage the file again; for a false alarm: ${scan}`);
     return { lines, refusal: 'secret' };
   }
+  if (conflicts.length > 0) {
+    lines.push('forge: what is staged has conflict markers; nothing was committed');
+    lines.push(...shorten(conflicts, 'file', (path) => [`  ${oneLine(path, 200)}`]));
+    lines.push(
+      `    → ${formatArgv(['git', 'checkout', '--merge', '--', ...conflicts])} && forge doctor --fix`,
+    );
+    return { lines, refusal: 'problems' };
+  }
   const isSecret = problems.some(({ rule }) => rule === 'secret');
   if (problems.length === 0 || (enforce === 'off' && !isSecret)) return { lines, refusal: null };
   const isRefused = isSecret || enforce === 'block';
@@ -119,6 +128,15 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
   }
   if (!isRefused) return { lines, refusal: null };
   return { lines: [...lines, describeRetry(from, world, path)], refusal: isSecret ? 'secret' : 'problems' };
+}
+
+/** Files of `.forge/` that this commit changes and that have conflict markers. */
+async function findStagedConflicts({ layout, world }: Context, repository: Repository): Promise<string[]> {
+  const git = indexGit(repository, world);
+  const marked = await findMarked(git, shownFrom(repository.root, layout.dir), '--cached');
+  if (marked.length === 0) return [];
+  const staged = new Set((await readStagedFiles(git, false)).map(({ path }) => path));
+  return marked.filter((path) => staged.has(path));
 }
 
 /** The rules that the message breaks. If the settings or the features cannot be read, it is not judged. */
@@ -174,10 +192,14 @@ async function prepareMessage(from: string, world: World, path: string): Promise
 }
 
 /** With `-a` and with paths, git hands the hook another index. */
-async function draftMessage(context: Context, { root }: Repository, { env }: World): Promise<string> {
+function indexGit({ root }: Repository, { env }: World): Git {
   const index = env.GIT_INDEX_FILE === undefined ? {} : { GIT_INDEX_FILE: env.GIT_INDEX_FILE };
   const plain = gitIn(root, env);
-  const git: Git = (args, options) => plain(args, { ...options, env: { ...options?.env, ...index } });
+  return (args, options) => plain(args, { ...options, env: { ...options?.env, ...index } });
+}
+
+async function draftMessage(context: Context, repository: Repository, world: World): Promise<string> {
+  const git = indexGit(repository, world);
   const files = await readStagedFiles(git, false);
   const { readWork } = await import('../commit/commit.js');
   const { composeMessage } = await import('../commit/compose.js');

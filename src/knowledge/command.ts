@@ -2,7 +2,14 @@ import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js'
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, oneLine, oneOf, plural } from '../core/text.js';
-import type { EditedArchitecture, Learning, Note, Observed, ShownArchitecture } from '../index.js';
+import {
+  type EditedArchitecture,
+  type Learning,
+  type Note,
+  type Observed,
+  type ShownArchitecture,
+  textGuard,
+} from '../index.js';
 import { describeObserved } from '../project/project.js';
 import { ANY_TASK, describeLearning } from './rules.js';
 
@@ -42,7 +49,10 @@ export const architectureGroup: Group = {
 async function logRemoval(call: Call, what: string, text: string): Promise<void> {
   const { session, progress } = call.forge();
   const { active } = await session.list({ limit: 1 });
-  if (active && !call.flags.dryRun) await progress.add({ text: `Removed a ${what}: ${oneLine(text, 300)}` });
+  if (!active || call.flags.dryRun) return;
+  // It may have been removed because of a secret in it.
+  const safe = await textGuard.redact(await textGuard.mask(text));
+  await progress.add({ text: `Removed a ${what}: ${oneLine(safe, 300)}` });
 }
 
 type Added = { learning: Learning; duplicate: boolean } | Observed;

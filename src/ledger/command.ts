@@ -155,7 +155,7 @@ function renderStats(
   ].join('\n');
 }
 
-function renderRedaction({ redacted, files, history, replacements }: Redaction): string {
+function renderRedaction({ redacted, files, history, replacements_file: file }: Redaction): string {
   const lines = redacted.map(({ id, tier, n, audit }) =>
     audit
       ? `redacted ${short(id)} (${tier}, number ${n})  audit ${short(audit.id)}`
@@ -164,15 +164,12 @@ function renderRedaction({ redacted, files, history, replacements }: Redaction):
   return [
     ...lines,
     ...files.map((file) => `  removed from ${file}`),
-    ...renderHistory(history ?? [], replacements),
+    ...renderHistory(history ?? [], file),
   ].join('\n');
 }
 
 /** What a person has to do: forge does not rewrite history. */
-function renderHistory(
-  history: NonNullable<Redaction['history']>,
-  replacements: readonly string[],
-): string[] {
+function renderHistory(history: NonNullable<Redaction['history']>, file: string | null): string[] {
   if (history.length === 0) return ['No commit has the content.'];
   return [
     'Git history still has the content:',
@@ -181,11 +178,9 @@ function renderHistory(
     ),
     'To purge it (revoke the secret first: every clone has it):',
     '  1. commit .forge/ on every branch that has the record',
-    '  2. save these lines to a file outside of the repository:',
-    ...replacements,
-    '  3. git filter-repo --replace-text FILE --force',
-    '  4. git reflog expire --expire=now --all && git gc --prune=now',
-    '  5. git push --force --all && git push --force --tags',
+    `  2. git filter-repo --replace-text ${file} --force`,
+    '  3. git reflog expire --expire=now --all && git gc --prune=now',
+    '  4. git push --force --all && git push --force --tags',
     'Clones, forks and caches of a hosting service keep their copies until they are cloned again.',
   ];
 }

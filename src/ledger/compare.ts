@@ -245,6 +245,8 @@ function findNotes(
   const { places } = located;
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
   const place = places.get(elsewhere[0]?.id ?? '');
+  const tag = /^refs\/tags\/(.+)/.exec(place ?? '')?.[1];
+  const bring = tag === undefined ? '' : ` (if HEAD is behind it: git merge --ff-only ${tag})`;
   const files = graph.containers.length;
   return [
     ...[...groupBy(unknown, ({ file }) => file)].flatMap(([file, records]) =>
@@ -252,7 +254,7 @@ function findNotes(
         file,
       }),
     ),
-    ...describeRecords('elsewhere', elsewhere, `in ${place}, not in this tree: {count} written here`),
+    ...describeRecords('elsewhere', elsewhere, `in ${place}, not in this tree: {count} written here${bring}`),
     ...graph.containers.flatMap(describeFile),
     ...snapshot.listed
       .filter(({ name }) => segmentOf(name) === null)

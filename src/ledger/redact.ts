@@ -1,7 +1,7 @@
 import { join, relative, sep } from 'node:path';
 import { refused } from '../core/error.js';
 import { removePath, removeQuietly } from '../core/files.js';
-import { recallFile, shown } from '../core/paths.js';
+import { recallFile, replacementsFile, shown } from '../core/paths.js';
 import { lines, must } from '../git/client.js';
 import type { Context } from '../project/project.js';
 import { append, type RecordRef } from './append.js';
@@ -26,6 +26,8 @@ export interface Redaction {
   history: { path: string; commits: number; first: string }[] | null;
   /** Lines for `git filter-repo --replace-text`. */
   replacements: string[];
+  /** The file that has these lines, and those of earlier redactions. Null if no commit has the content. */
+  replacements_file: string | null;
 }
 
 /**
@@ -38,7 +40,7 @@ export async function redactRecords(
 ): Promise<Redaction> {
   const decision = requireDecision(context, 'Redacting a record', reason);
   const memory = readMemory(context);
-  const wanted = [...new Set(ids.map((id) => findId(memory, id)))];
+  const wanted = [...new Set(ids.map((id) => findId(memory, id, hintFor(id))))];
   const targets = wanted.map((id) => readTarget(context, memory, id));
   const files = new Set<string>();
   const redacted = targets.map((target) => {
@@ -47,14 +49,40 @@ export async function redactRecords(
   });
   if (!context.disk.dryRun && files.size > 0) await verifyAndRepair(context);
   const names = [...files].map((name) => shown(context.layout, join(ledgerFolder(context.layout), name)));
+  const history = await findInHistory(context, names);
+  const replacements = targets.flatMap(({ id, line }) => (line === null ? [] : [replacementFor(id, line)]));
   return {
     audit: redacted.find(({ audit }) => audit)?.audit ?? null,
     redacted,
     files: names,
-    history: await findInHistory(context, names),
-    replacements: targets.flatMap(({ id, line }) => (line === null ? [] : [replacementFor(id, line)])),
+    history,
+    replacements,
+    replacements_file: history && history.length > 0 ? keepReplacements(context, replacements) : null,
   };
 }
+
+/** A terminal would wrap the lines. Each history is rewritten once, so earlier ones stay. */
+function keepReplacements({ disk, layout }: Context, replacements: readonly string[]): string {
+  const path = replacementsFile(layout);
+  disk.withLock(() => {
+    const before = disk.read(path)?.toString('utf8').split('\n').filter(Boolean) ?? [];
+    const all = [...new Set([...before, ...replacements])];
+    disk.replace(path, Buffer.from(`${all.join('\n')}\n`));
+  });
+  return shown(layout, path);
+}
+
+/** The id of a lesson is shorter than that of a record. */
+const hintFor = (id: string): string =>
+  [
+    'forge memory log',
+    ...(/^[0-9a-f]{10}$/.test(id)
+      ? [
+          `forge knowledge remove ${id}   # if it is a lesson`,
+          'git filter-repo --invert-paths --path .forge/memory/long-term/learned.d/FILE --force   # purges its file',
+        ]
+      : []),
+  ].join('\n');
 
 interface Target {
   id: string;

@@ -197,7 +197,7 @@ function replaceDamaged({ context, observation, absent, blobs, done, subjects, r
     const chain = longestChain(lines, [...wanted, ...kept]) ?? [];
     const isReplaced = chain.length > 0 && writeChain(context, 'put', seg, chain);
     if (isReplaced) removePath(join(ledgerFolder(context.layout), name));
-    done.push(isReplaced ? `replaced ${name} by its chain` : `vouched for ${name}`);
+    done.push(isReplaced ? `replaced ${name} by a file with its original records` : `vouched for ${name}`);
     for (const { id } of isReplaced ? wanted : lost) (isReplaced ? restored : subjects).add(id);
     for (const subject of [...wrong, ...problems.map(({ sha256 }) => sha256)]) subjects.add(subject);
   }

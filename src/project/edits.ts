@@ -3,7 +3,8 @@ import { reliedPaths, wasWritten } from '../core/disk.js';
 import { ForgeError } from '../core/error.js';
 import { configFile, shown, shownFrom } from '../core/paths.js';
 import { firstPaths } from '../core/text.js';
-import { readUncommitted, trackedFiles } from '../git/status.js';
+import { operationInProgress } from '../git/repository.js';
+import { differingFrom, readUncommitted, trackedFiles } from '../git/status.js';
 import type { Context } from './project.js';
 
 /**
@@ -23,8 +24,16 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
       throw error;
     }
   };
-  const changed = await readUncommitted(git, reliedPaths(layout).map(fromTop));
-  const foreign = changed.map(({ path }) => join(repository.root, path)).filter(isForeign);
+  const relied = reliedPaths(layout).map(fromTop);
+  // Doctor reports conflicts.
+  const changed = (await readUncommitted(git, relied)).filter(({ kind }) => kind !== 'unmerged');
+  const edited = changed.filter(({ path }) => isForeign(join(repository.root, path)));
+  const isMerge = edited.length > 0 && operationInProgress(repository) === 'a merge';
+  // A merge brings files of the other branch as they are.
+  const own = isMerge ? await differingFrom(git, 'MERGE_HEAD', relied) : null;
+  const foreign = edited
+    .filter(({ path, kind }) => own === null || kind === 'untracked' || own.includes(path))
+    .map(({ path }) => join(repository.root, path));
   // Before its first commit, .forge/ came from nobody else: the folder may have been made before the repository.
   const isCommitted = async (): Promise<boolean> =>
     (await trackedFiles(git, [fromTop(configFile(layout))])).length > 0;

@@ -11,7 +11,7 @@ import type {
   RecoveryPlan,
   Undone,
 } from '../index.js';
-import { lacksCheckpoint } from './rules.js';
+import { goForward, lacksCheckpoint } from './rules.js';
 
 type RecoverAnswer = RecoveryPlan | Recovered | Undone | BackupList | InspectedCheckpoint;
 
@@ -22,9 +22,12 @@ function renderRecover(answer: RecoverAnswer, style: Style): string {
   return [renderPlan(answer, style), ...('next' in answer ? [renderDone(answer, style)] : [])].join('\n\n');
 }
 
-function describeDecision({ decision, checks, divergence }: RecoveryPlan): string {
+function describeDecision({ decision, checks, divergence, checkpoint }: RecoveryPlan): string {
   const hasFailed = checks.some(({ state }) => state === 'failed');
-  if (decision === 'alert') return 'a human has to look first; nothing is done';
+  if (decision === 'alert') {
+    const forward = divergence.branch === 'behind' ? `\n  ${goForward(checkpoint?.tag ?? 'TAG')}` : '';
+    return `a human has to look first; nothing is done${forward}`;
+  }
   if (decision === 'continue')
     return hasFailed
       ? 'fix what fails; only uncommitted work can have broken it'

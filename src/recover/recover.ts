@@ -22,7 +22,7 @@ import {
 import type { OwnText } from '../session/commit.js';
 import { finishRecovery, moveTo, notNow } from './move.js';
 import { chooseTarget, planRecovery, type RecoveryPlan } from './plan.js';
-import { lacksCheckpoint } from './rules.js';
+import { goForward, lacksCheckpoint } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()), rollback: z.optional(z.boolean()) });
 
@@ -179,7 +179,7 @@ async function verifyRestored(
 }
 
 /** The problems that a human must settle before a decision. */
-function toSettle({ rules, checks, checkpoint }: RecoveryPlan): string[] {
+function toSettle({ rules, checks, checkpoint, divergence }: RecoveryPlan): string[] {
   const untested = checks.filter(({ state }) => state === 'not_run');
   const broken = new Set(rules.flatMap(({ rule, holds }) => (holds ? [] : [rule])));
   const tag = checkpoint?.tag ?? 'TAG';
@@ -188,7 +188,9 @@ function toSettle({ rules, checks, checkpoint }: RecoveryPlan): string[] {
     ...(broken.has('checkpoint')
       ? ['forge checkpoint verify', 'forge recover --to TAG   # an older one']
       : []),
-    ...(broken.has('branch') ? [`git log --oneline --graph HEAD ${tag}`] : []),
+    ...(broken.has('branch')
+      ? [divergence.branch === 'behind' ? goForward(tag) : `git log --oneline --graph HEAD ${tag}`]
+      : []),
     ...(broken.has('ledger') ? ['forge memory verify'] : []),
     ...(broken.has('checks') ? [`nothing that ${tag} proved can be run: forge checkpoint show ${tag}`] : []),
     ...(broken.has('changes')

@@ -30,8 +30,8 @@ import type { Bench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
-import { isCalled } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
+import { isAbout, isCalled } from '../session/rules.js';
+import { readRunning, showFocus } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
 import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf } from './move.js';
@@ -184,7 +184,9 @@ export async function removeFeatureKept(context: Context, input: { id: string })
   // An edit of features.json is in the feature's file then.
   const { id } = requireFeature(updateFeatures(context), input.id);
   const about = { why: 'feature remove', subject: `Before feature remove ${id}`, feature: id };
-  const kept = await keepFiles(context, about, [featureFile(context.layout, id)]);
+  const { layout } = context;
+  const focus = isAbout(showFocus(context), id) ? [focusFile(layout)] : [];
+  const kept = await keepFiles(context, about, [featureFile(layout, id), ...focus]);
   return { ...removeFeature(context, input), undo: kept && 'forge undo' };
 }
 
@@ -201,14 +203,21 @@ export async function discardSessionKept(context: Context, input: { id?: string 
   return { ...discardSession(context, input), undo: kept && 'forge undo' };
 }
 
-/** Restores the files of a snapshot. A session that is running now, and a feature that was added since, keep their own. */
+/**
+ * Restores the files of a snapshot. A session that is running now, a feature that was added since, and a focus on another
+ * task keep their own.
+ */
 async function putFiles(context: Context, { state, why, feature }: Snapshot): Promise<string | null> {
   const { disk, layout } = context;
-  const files = state.map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }));
+  const focus = showFocus(context);
+  const isFree = feature === undefined || focus.task === null || isAbout(focus, feature);
+  const files = state
+    .map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }))
+    .filter(({ path }) => isFree || path !== focusFile(layout));
   const newer = (what: string, hint: string): Error =>
     refused('undo.newer', `${what} since; nothing was changed.`, { hint });
   const running = readRunning(context);
-  const isBack = files.some(({ bytes }) => bytes !== null);
+  const isBack = files[0]?.bytes !== null;
   const twin = feature !== undefined && isBack && findTwin(updateFeatures(context), feature);
   if (twin) throw newer(`A feature ${twin.id} was added`, `forge feature remove ${twin.id}`);
   if (feature === undefined && running && !files.some(({ path }) => path === archiveFile(layout, running.id)))

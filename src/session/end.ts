@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
+import { ForgeError, toForgeError } from '../core/error.js';
 import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
@@ -34,7 +35,7 @@ import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { readTree } from './record.js';
 import { addEntry, type Focus, isAbout, OPENING, type RunningSession, setNext } from './rules.js';
-import { isOursToSettle, requireRunning, sessionHeld, showFocus } from './running.js';
+import { isOursToSettle, readRunning, requireRunning, sessionHeld, showFocus } from './running.js';
 import {
   clearShortTerm,
   displayId,
@@ -84,6 +85,20 @@ export interface EndedSession {
 
 /** SES-06: archives the session under its id, stores its learnings, and commits only `.forge/`. */
 export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
+  const id = readRunning(context)?.id;
+  try {
+    return await end(context, raw);
+  } catch (error) {
+    const { kind, code, message, details } = toForgeError(error);
+    // With an archive it cannot be ended again.
+    const isEnded = id !== undefined && context.disk.exists(archiveFile(context.layout, id));
+    if (!isEnded || kind === 'bug') throw error;
+    const hint = 'git add .forge && forge commit -m "Session end" --why "TEXT"   # once that is fixed';
+    throw new ForgeError(kind, code, `${message} The session has ended.`, { ...details, hint });
+  }
+}
+
+async function end(context: Context, raw: SessionEndInput): Promise<EndedSession> {
   const input = checkInput(SessionEndInput, raw);
   const { learned = [], failed = [], confirm = [] } = input;
   const learnings = [...learned, ...failed];

@@ -1,6 +1,6 @@
+import { isOwnSubject, parseMessage } from '../commit/message.js';
 import { DAY, describeSpan, MINUTE } from '../core/clock.js';
 import { firstNames, oneLine, plural } from '../core/text.js';
-import { isOwnSubject, parseMessage } from '../commit/message.js';
 import type { FeatureStatus } from '../feature/rules.js';
 import type { FileState, TreeStatus } from '../git/status.js';
 
@@ -225,6 +225,13 @@ const COMMIT = 'git add -A && forge commit -m "TEXT" --why "TEXT"';
 /** `git commit -a` would commit the conflict markers. */
 const RESOLVE = 'git mergetool   (or edit them; then: git add)';
 
+/** `a merge`: how to finish it. What is in `.forge/` is not among the files that are judged here. */
+function finish(operation: string): string {
+  const verb = /^(?:a |git )(merge|rebase|am|cherry-pick|revert)$/.exec(operation)?.[1];
+  if (verb === undefined) return 'git status';
+  return `git status   (resolve conflicts, in .forge/ with forge doctor --fix; then: git ${verb} --continue)`;
+}
+
 const CHANGES: readonly [FileState['kind'], string][] = [
   ['unmerged', 'conflict'],
   ['changed', 'changed file'],
@@ -246,11 +253,12 @@ export function judgeGit(facts: GitFacts): Remark[] {
           : `git rebase ${upstream.name}   (or: git merge ${upstream.name})`,
       ),
     );
-  if (operation) remarks.push(yellow(`${operation} is in progress`, 'git status'));
+  if (operation) remarks.push(yellow(`${operation} is in progress`, finish(operation)));
+  const commit = operation ? finish(operation) : COMMIT;
   const changes = CHANGES.flatMap(([kind, name]) => (countOf(kind) > 0 ? plural(countOf(kind), name) : []));
   if (head === null) remarks.push(neutral('there is no commit yet', 'git add -A && git commit'));
   else if (changes.length > 0)
-    remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, countOf('unmerged') > 0 ? RESOLVE : COMMIT));
+    remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, countOf('unmerged') > 0 ? RESOLVE : commit));
   if (head !== null && checkpoint === null && facts.hasWork)
     remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;

@@ -3,7 +3,7 @@ import { oneLine, plural } from '../core/text.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import { countStatuses, type Feature, type FeatureStatus, proofOf } from '../feature/rules.js';
 import type { Candidate } from '../feature/tasks.js';
-import { readBranch } from '../git/repository.js';
+import { operationInProgress, readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
@@ -49,13 +49,15 @@ export async function whereYouStand(
   const { components } = status ?? (await readStatus(context, { brief: true }));
   const problems = new Set<string>();
   const repairs = new Set<string>();
+  // Markers that were committed cannot be merged; doctor shows what to do.
+  const settle = repository && operationInProgress(repository) ? 'forge doctor --fix' : 'forge doctor';
   const attempt = <T, F>(work: () => T, otherwise: F): T | F => {
     try {
       return work();
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
       problems.add(error.message);
-      repairs.add(error.code === 'file.conflict' ? 'forge doctor --fix' : 'forge status');
+      repairs.add(error.code === 'file.conflict' ? settle : 'forge status');
       return otherwise;
     }
   };
@@ -84,10 +86,15 @@ export async function whereYouStand(
       ...(recovering ? ['forge recover'] : []),
       ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
       ...repairs,
+      ...(halted === null && attempt(() => needsTrust(context), false) ? ['forge trust'] : []),
       ...(halted === null ? suggested : []),
     ].slice(0, 3),
   };
 }
+
+/** In a fresh clone and a moved folder nothing is approved, so forge would run no test. */
+const needsTrust = (context: Context): boolean =>
+  showTrust(context).items.some(({ kind, state }) => kind !== 'rule' && state !== 'trusted');
 
 const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )/i;
 

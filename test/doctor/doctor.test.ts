@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/index.js';
@@ -50,6 +50,19 @@ describe('forge doctor', () => {
       exitCode: 0,
     });
     expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('B-39 names an index.lock that a killed git left, not one of a git at work', async () => {
+    const project = await makeForge();
+    project.write('.git/index.lock', '');
+    expect((await doctor(project)).found).toEqual([]);
+    const old = new Date(Date.now() - 120_000);
+    utimesSync(project.path('.git/index.lock'), old, old);
+    expect(await doctor(project)).toEqual({
+      exitCode: 1,
+      found: ['blocking: git may have been killed: its index.lock is older than a minute'],
+      commands: [`rm ${project.path('.git/index.lock')}   # if no git runs here`],
+    });
   });
 
   it('shows one block per finding', async () => {

@@ -1,9 +1,10 @@
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Briefing } from '../../src/index.js';
+import { makeConflict } from '../support/conflicts.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
-import { commitAll } from '../support/project.js';
+import { commitAll, type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 const PERSON = { terminal: true };
@@ -87,5 +88,25 @@ describe('uncommitted files', () => {
     expect((await runForge(project, ['doctor'])).stdout).toContain(`not committed: ${ARCHITECTURE}`);
     commitAll(project, 'Accept');
     expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
+  });
+
+  it('SES-03 LTM-04 files that a merge in progress brought, and its conflicts, are not named as edited', async () => {
+    const project = await makeConflict();
+    project.git('merge', '--abort');
+    project.git('switch', '-q', 'other');
+    await forgeJson(project, ['knowledge', 'add', 'success', 'Retry once']);
+    commitAll(project, 'Learn');
+    project.git('switch', '-q', '-');
+    rmSync(project.path('.git/forge/written.json'));
+    expect(run(project.dir, 'git', ['merge', 'other']).exitCode).toBe(1);
+    const edited = async (): Promise<string[]> =>
+      (await forgeJson<{ notes: string[] }>(project, ['memory', 'verify'])).notes.filter((note) =>
+        note.startsWith('edited outside forge'),
+      );
+    expect(await edited()).toEqual([]);
+    const folder = '.forge/memory/long-term/learned.d';
+    const file = `${folder}/${readdirSync(project.path(folder))[0]}`;
+    project.write(file, project.read(file).replace('Retry once', 'Retry twice'));
+    expect(await edited()).toEqual([expect.stringContaining(`: ${file} (`)]);
   });
 });

@@ -12,6 +12,7 @@ import {
   snapshot,
 } from '../support/forge-project.js';
 import { changedPaths, commitAll, type Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 
 /** Of a session in which something happened. */
 type Ended = EndedSession & { archive: string };
@@ -277,6 +278,25 @@ describe('past sessions', () => {
     expect(project.git('log', '-1', '--format=%B')).toContain(removed.map((text) => `- ${text}`).join('\n'));
     const { stdout } = await runForge(project, ['session', 'show', 'latest']);
     expect(stdout).toContain('answered: which cookie? → sid\n');
+  });
+
+  it('KNO-01 LTM-13 a lesson with a secret is removed, and the log has the secret masked', async () => {
+    const project = await withFeature();
+    const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
+      ...['knowledge', 'add', 'success', 'poll twice'],
+    ]);
+    await forgeJson(project, ['session', 'start']);
+    const folder = '.forge/memory/long-term/learned.d';
+    const file = `${folder}/${readdirSync(project.path(folder))[0]}`;
+    const text = `poll ${SAMPLES.secret()} for ada.lovelace@gmail.com`;
+    project.write(file, project.read(file).replace('poll twice', text));
+    const { learnings } = await forgeJson<{ learnings: { id: string }[] }>(project, ['knowledge', 'list']);
+    expect(learnings[0]?.id).not.toBe(learning.id);
+    const id = learnings[0]?.id ?? '';
+    expect(await runForge(project, ['knowledge', 'remove', id])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(project.read('.forge/memory/short-term/progress.txt')).toMatch(
+      /Removed a lesson: poll <[\w-]+> for <email>\n/,
+    );
   });
 
   it('SES-08 discard ends the running one without a commit and keeps its archive', async () => {

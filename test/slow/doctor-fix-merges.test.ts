@@ -24,6 +24,7 @@ import {
   putFeatures,
   storedFeature,
 } from '../support/forge-project.js';
+import { run } from '../support/project.js';
 
 /** The feature that both sides changed. */
 const FILE = featureFile('A');
@@ -55,6 +56,36 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(project.git('diff', '--cached', '--name-only')).toContain('features.d/A.json');
     expect(await findings(project)).toEqual([]);
     expect(git(project, 'commit', '-qm', 'Merge')).toBe(0);
+  });
+
+  it('values on both sides, where the later commit of the file wins, in a merge and in a rebase', async () => {
+    const at = (minute: number) => ({ GIT_AUTHOR_DATE: `2026-03-01T10:0${minute}:00Z` });
+    for (const [ours, theirs, expected] of [
+      [2, 1, 'ours: changed later'],
+      [1, 2, 'theirs: changed later'],
+      [1, 1, 'ours: which one is newer is not known'],
+    ] as const) {
+      const project = await makeForge();
+      commit(project, feature('A'));
+      const rename = (name: string, minute: number): void => {
+        putFeatures(project, [feature('A', { name })]);
+        run(project.dir, 'git', ['commit', '-qam', name], { env: at(minute) });
+        run(project.dir, 'git', ['commit', '-q', '--allow-empty', '-m', 'Later'], { env: at(5) });
+      };
+      project.git('switch', '-qc', 'other');
+      rename('theirs', theirs);
+      project.git('switch', '-q', '-');
+      rename('ours', ours);
+      expect(git(project, 'merge', 'other')).toBe(1);
+      const choices = async () => (await fix(project)).fixes[0]?.choices;
+      expect(await choices()).toMatchObject([{ field: 'name', why: expected }]);
+      expect(storedFeature(project, 'A')?.name).toBe(expected.slice(0, expected.indexOf(':')));
+      project.git('merge', '--abort');
+      project.git('switch', '-q', 'other');
+      const current = project.git('branch', '--format=%(refname:short)').split('\n');
+      expect(git(project, 'rebase', current.find((name) => name !== 'other') ?? '')).toBe(1);
+      expect(await choices()).toMatchObject([{ field: 'name', why: expected }]);
+    }
   });
 
   it('a rebase, where ours is the other branch', async () => {

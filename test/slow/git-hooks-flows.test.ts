@@ -189,3 +189,47 @@ describe.each(SETTINGS)('every way to a commit, with the hooks installed and %s'
     expect(made).toBeGreaterThan(0);
   });
 });
+
+describe('conflict markers', () => {
+  const FILE = '.forge/notes.txt';
+
+  it('LAY-09 GIT-02 in .forge/ are refused, in a merge too, and the command that is named settles them', () => {
+    const flow = makeFlow();
+    const { project } = flow;
+    const file = '.forge/memory/long-term/features.d/F-1.json';
+    const rename = (name: string): void => {
+      runBinary(project.dir, ['feature', 'edit', 'F-1', '--name', name]);
+      project.git('add', '-A');
+      project.git('commit', '-qnm', name);
+    };
+    runBinary(project.dir, ['feature', 'add', 'F-1', 'First name', '--no-run', '--test', 'true']);
+    project.git('add', '-A');
+    project.git('commit', '-qnm', 'Add');
+    project.git('switch', '-qc', 'side');
+    rename('Theirs');
+    project.git('switch', '-q', 'trunk');
+    rename('Ours');
+    expect(flow.git('merge', 'side').exitCode).toBe(1);
+    project.git('add', '-A');
+    const head = project.git('rev-parse', 'HEAD');
+    const { exitCode, stderr } = flow.git('merge', '--continue');
+    expect([exitCode, project.git('rev-parse', 'HEAD')]).toEqual([1, head]);
+    const command = `git checkout --merge -- ${file}`;
+    expect(stderr).toContain(`nothing was committed\n  ${file}\n    → ${command} && forge doctor --fix\n`);
+    project.git(...command.split(' ').slice(1));
+    expect(runBinary(project.dir, ['doctor', '--fix', '--yes']).stdout).toContain('done: merge both sides');
+    expect(flow.keep('merge', '--continue')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('LAY-09 that were committed before, and those outside of .forge/, stop no commit', () => {
+    const flow = makeFlow();
+    const markers = `${'<'.repeat(7)} a\n1\n=======\n2\n${'>'.repeat(7)} b\n`;
+    change(flow, 'guide.md', markers);
+    flow.project.write('.git/other', message('One'));
+    expect(flow.git('commit', '-q', '-F', '.git/other')).toMatchObject({ exitCode: 0, stderr: '' });
+    change(flow, FILE, markers);
+    expect(flow.git('commit', '-q', '-F', '.git/other').stderr).toContain(`\n  ${FILE}\n`);
+    flow.project.git('commit', '-qnm', 'By force');
+    commit(flow);
+  });
+});

@@ -140,7 +140,9 @@ describe('memory that is intact again', () => {
   it('LTM-14 a repair ends the halt, and the audit records have who and why', async () => {
     const { project, lines } = await halted();
     const { stdout } = await runForge(project, 'memory repair --json --reason "an editor"', HUMAN);
-    expect(JSON.parse(stdout)).toMatchObject({ done: [expect.stringMatching(/^replaced .* by its chain$/)] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      done: [expect.stringMatching(/^replaced .* by a file with its original records$/)],
+    });
     expect(project.has(HALT)).toBe(false);
     expect((await logOf(project, 'audit'))[0]?.record).toMatchObject({
       kind: 'repaired',

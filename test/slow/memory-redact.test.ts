@@ -203,8 +203,10 @@ describe('forge memory redact', () => {
     await note(project, 'b');
     const file = containerOf(project);
     const first = commit(project);
-    const { history, replacements } = await redact(project, id);
+    const { history, replacements, replacements_file } = await redact(project, id);
     expect(history).toEqual([{ path: file, commits: 1, first }]);
+    expect(replacements_file).toBe('.git/forge/replacements.txt');
+    expect(project.read('.git/forge/replacements.txt')).toBe(`${replacements[0]}\n`);
     // As git filter-repo does it: Python's regular expressions over each blob.
     const [, pattern = '', stone = ''] = /^regex:(.*)==>(.*)$/.exec(replacements[0] ?? '') ?? [];
     const script =
@@ -221,6 +223,36 @@ describe('forge memory redact', () => {
     expect(lines).toEqual(linesOf(project, red).map((line) => line.trimStart()));
     const { stdout } = await runForge(project, ['memory', 'redact', id, '--reason', 'text'], HUMAN);
     expect(stdout).toMatch(/was redacted before; nothing here has its content/);
+  });
+
+  it('LTM-19 the steps name a file with the lines for git filter-repo, which keeps earlier ones', async () => {
+    const project = await makeForge();
+    const ids = [await note(project, WORD), await note(project, `again ${WORD}`)];
+    commit(project);
+    for (const id of ids) {
+      const call = ['memory', 'redact', id, '--reason', 'text'];
+      const { stdout } = await runForge(project, call, { ...HUMAN, columns: 80 });
+      expect(stdout).toContain('\n  2. git filter-repo --replace-text .git/forge/replacements.txt --force\n');
+      expect(stdout).not.toContain('regex:');
+    }
+    const written = project.read('.git/forge/replacements.txt');
+    expect(written.match(/^regex:.*==>.*$/gm)).toHaveLength(2);
+    expect(written).not.toContain(WORD);
+  });
+
+  it('LTM-19 of a lesson names how to remove it, and its file from history', async () => {
+    const project = await makeForge();
+    const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
+      ...['knowledge', 'add', 'success', WORD],
+    ]);
+    const { code, hint } = await forgeError(
+      project,
+      ['memory', 'redact', learning.id, '--reason', 'x'],
+      HUMAN,
+    );
+    expect(code).toBe('record.unknown');
+    expect(hint).toContain(`\nforge knowledge remove ${learning.id} `);
+    expect(hint).toContain('\ngit filter-repo --invert-paths --path .forge/memory/long-term/learned.d/FILE');
   });
 
   it('LTM-19 works without git', async () => {

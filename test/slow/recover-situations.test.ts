@@ -346,6 +346,25 @@ describe('what forge recover decides', () => {
     expect(await forgeJson(project, ['recover', '--yes'])).toMatchObject({ decision: 'continue' });
   });
 
+  it('GIT-06 HEAD was set back below the checkpoint: the command that goes forward to it is named', async () => {
+    const project = await makeProject();
+    const older = project.git('rev-parse', 'HEAD');
+    project.write('src/app.js', 'exports.login = 2;\n');
+    await forgeJson(project, ['note', 'add', 'a note']);
+    commit(project, 'More');
+    await forgeJson(project, ['checkpoint', 'create', 'APP']);
+    project.git('reset', '-q', '--hard', older);
+    const forward = 'git merge --ff-only checkpoint/APP-v2';
+    const { stdout } = await runForge(project, ['recover', '--to', 'APP-v2', '--plan']);
+    expect(stdout).toContain(`nothing is done\n  ${forward}   # HEAD is behind it`);
+    const alert = await runForge(project, ['recover', '--to', 'APP-v2', '--json']);
+    expect(JSON.parse(alert.stdout).next).toEqual([expect.stringContaining(forward)]);
+    const verified = await runForge(project, ['memory', 'verify']);
+    expect(verified.stdout).toContain(`written here (if HEAD is behind it: ${forward})\n`);
+    project.git(...forward.split(' ').slice(1));
+    expect((await runForge(project, ['memory', 'verify'])).stdout).not.toContain('not in this tree');
+  });
+
   it('GIT-06 shows the next step: make a checkpoint, fix a named check, or settle what was not tested', async () => {
     const project = await makeProject();
     const nextOf = async (): Promise<string> => {

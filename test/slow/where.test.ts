@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { makeConflict } from '../support/conflicts.js';
 import { fixedClock, forgeJson, runForge } from '../support/forge.js';
 import {
   CONFIG,
@@ -12,7 +13,7 @@ import {
   SESSION,
 } from '../support/forge-project.js';
 import { KFR } from '../support/kfrs.js';
-import { makeRepository } from '../support/project.js';
+import { commitAll, makeRepository } from '../support/project.js';
 
 interface Where {
   root: string | null;
@@ -30,6 +31,14 @@ describe('forge alone', () => {
         'Begin with: forge init   (all commands: forge --help)\n',
     );
     expect((await forgeJson<Where>(project, [])).root).toBeNull();
+  });
+
+  it('LAY-09 names doctor --fix in a merge, and doctor for markers that somebody committed', async () => {
+    const project = await makeConflict();
+    const nextOf = async (): Promise<string | undefined> => (await forgeJson<Where>(project, [])).next[0];
+    expect(await nextOf()).toBe('forge doctor --fix');
+    commitAll(project, 'With markers');
+    expect(await nextOf()).toBe('forge doctor');
   });
 
   it('SES-08 shows the state of the work and three commands that work', async () => {

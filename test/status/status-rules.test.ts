@@ -227,6 +227,14 @@ describe('VIS-01 git', () => {
     ]);
   });
 
+  it('VIS-01 in a merge or rebase the way on is what git says, never a new commit', () => {
+    for (const verb of ['merge', 'rebase']) {
+      const remarks = judgeGit({ ...clean, operation: `a ${verb}`, ...files(2, 'changed') });
+      const fixes = [...new Set(remarks.map(({ fix }) => fix))];
+      expect(fixes).toEqual([expect.stringMatching(`forge doctor --fix; then: git ${verb} --continue\\)$`)]);
+    }
+  });
+
   it('LAY-05 VIS-01 reports that there is no git', () => {
     expect(NO_GIT).toMatchObject([{ color: 'yellow', reason: expect.stringContaining('no git repository') }]);
   });

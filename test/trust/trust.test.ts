@@ -1,4 +1,4 @@
-import { chmodSync, symlinkSync } from 'node:fs';
+import { chmodSync, renameSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { TrustReport } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -25,6 +25,20 @@ async function expectRefused(project: Project): Promise<void> {
 }
 
 describe('forge trust', () => {
+  it('B-85 in a folder that was moved the refusal names the old one, and forge begins with forge trust', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'touch ran', '--no-run']);
+    const next = async (place: Project): Promise<string | undefined> =>
+      (await forgeJson<{ next: string[] }>(place, [])).next[0];
+    expect(await next(project)).not.toBe('forge trust');
+    const moved = projectAt(`${makeFolder()}/moved`);
+    renameSync(project.dir, moved.dir);
+    await expectRefused(moved);
+    const { message } = await forgeError(moved, ['feature', 'verify', 'A']);
+    expect(message).toContain(`was approved in another folder (${project.dir}), not in this one`);
+    expect(await next(moved)).toBe('forge trust');
+  });
+
   it('B-85 runs nothing of a fresh clone; --show prints everything with visible escapes', async () => {
     const project = await cloned();
     project.write(

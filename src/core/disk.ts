@@ -15,6 +15,7 @@ import {
 import { MAX_STATE_BYTES } from './json.js';
 import { type LockPolicy, withLock } from './lock.js';
 import {
+  activeIssuesFolder,
   architectureFile,
   featuresFolder,
   type Layout,
@@ -222,6 +223,7 @@ function removeIfUnused(dir: string): void {
 export const reliedPaths = (layout: Layout): string[] => [
   featuresFolder(layout),
   learnedFolder(layout),
+  activeIssuesFolder(layout),
   architectureFile(layout),
 ];
 
@@ -229,7 +231,7 @@ const isRelied = (layout: Layout, path: string): boolean =>
   reliedPaths(layout).some((relied) => path === relied || path.startsWith(relied + sep));
 
 /** More files than change between two commits. */
-const MAX_RECORDED = 500;
+const MAX_RECORDED = 2000;
 
 /** Records the bytes that forge wrote, to detect edits by other programs. */
 function recordWritten(layout: Layout, writes: readonly Write[]): void {

@@ -1,7 +1,6 @@
 import { ForgeError, systemCode } from '../core/error.js';
 import { unreliableFileSystem } from '../core/files.js';
 import {
-  activeIssuesFile,
   configFile,
   focusFile,
   kfrFile,
@@ -11,8 +10,7 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
-import { readFeatures } from '../feature/store.js';
-import { ACTIVE_ISSUES } from '../feature/tasks.js';
+import { readActive, readFeatures } from '../feature/store.js';
 import { must } from '../git/client.js';
 import { isShallow } from '../git/repository.js';
 import { loadGuard } from '../guard/guard.js';
@@ -250,7 +248,6 @@ const toFinding = ({ message, hint }: Problem) => ({
 async function findDamaged(context: Context): Promise<Observed> {
   const { disk, layout } = context;
   const documents: [path: string, format: Format<unknown>][] = [
-    [activeIssuesFile(layout), ACTIVE_ISSUES as Format<unknown>],
     [focusFile(layout), FOCUS as Format<unknown>],
     [kfrFile(layout), KFR as Format<unknown>],
     [sessionFile(layout), RUNNING_SESSION as Format<unknown>],
@@ -263,6 +260,7 @@ async function findDamaged(context: Context): Promise<Observed> {
     ),
     () => disk.read(progressFile(layout)),
     () => readFeatures(context),
+    () => readActive(context),
     () => listKnowledge(context),
     () => readArchives(context),
   ];

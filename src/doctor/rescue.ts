@@ -1,6 +1,7 @@
 import { ForgeError } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import {
+  activeIssuesFile,
   configFile,
   featuresFile,
   focusFile,
@@ -35,7 +36,7 @@ function asideHint({ layout }: Context, file: string): string | null {
     return `${aside} && forge start   # its progress is kept as an interrupted session`;
   if (isOneOf(kfrFile(layout)))
     return `${aside}   # working memory starts empty; what requires resolution stays`;
-  if (isOneOf(featuresFile(layout), knowledgeFile(layout)))
+  if (isOneOf(featuresFile(layout), knowledgeFile(layout), activeIssuesFile(layout)))
     return `${aside}   # or fix it; forge writes the file again`;
   return isOneOf(focusFile(layout), progressFile(layout))
     ? `${aside} && forge init   # creates an empty one`

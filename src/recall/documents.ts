@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
+import { stampOf } from '../core/files.js';
 import { archiveFile, doneIssuesFolder, skillsFolder } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { UNIT, type Unit } from '../feature/tasks.js';
@@ -17,7 +18,6 @@ import { objectsIn, readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
 import { textsIn } from '../ledger/record.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
-import { stampOf } from '../ledger/files.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import type { Context } from '../project/project.js';
 import { ARCHIVED_SESSION, isStoredId, LOG_DAY, RESUMED, sessionName } from '../session/rules.js';

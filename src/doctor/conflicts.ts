@@ -149,8 +149,8 @@ function planFix(
       ...(isRebase ? ['in a rebase, "ours" is what you rebase onto, "theirs" your own commits'] : []),
     ].join('; '),
     choices,
-    // Git restores its conflict until the merge is committed. The copy has the edits.
-    undo: `git checkout --merge -- ${word} && ${restore}`,
+    // Git restores its conflict until the merge is committed, but not that of a deleted file. The copy has the edits.
+    undo: bytes ? `git checkout --merge -- ${word} && ${restore}` : `${restore} && git add -- ${word}`,
     act: async () => {
       refuseHalted(disk);
       await installGuard(context);

@@ -119,7 +119,7 @@ export const readFeatures = ({ disk }: Pick<Context, 'disk'>): Feature[] =>
 export const readActive = ({ disk }: Pick<Context, 'disk'>): Unit[] =>
   withoutDone(disk, readEntries(disk, ISSUE_LIST).entries);
 
-/** The caller holds the lock. `change` returns the same objects for issues that stay unchanged. */
+/** `change` returns the same objects for issues that stay unchanged. */
 export const changeActive = (context: Context, change: (issues: Unit[]) => Unit[]): void =>
   void updateEntries(context, ISSUE_LIST, (units) => change(withoutDone(context.disk, units)));
 

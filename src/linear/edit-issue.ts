@@ -5,7 +5,7 @@ import { usage } from '../core/error.js';
 import { formsFolder } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
-import { changeActive } from '../feature/store.js';
+import { changeActive, readActive } from '../feature/store.js';
 import { type Context, timestamp } from '../project/project.js';
 import { leaveIssue, setFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
@@ -53,13 +53,12 @@ export async function newIssue(context: Context, raw: z.infer<typeof NewIssueInp
   for (const [name, value] of Object.entries(answers))
     for (const text of [value].flat().filter((each) => each.trim() !== '')) checkText(text, { what: name });
   const now = timestamp(context);
-  let issue: Issue | undefined;
-  changeActive(context, (units) => {
-    const used = [...units.map(({ linear_id }) => linear_id), ...doneIds(context)];
-    issue = fromAnswers(used, template ?? 'feature', answers, now);
-    return [...units, issue];
+  return context.disk.withLock(() => {
+    const used = [...readActive(context).map(({ linear_id }) => linear_id), ...doneIds(context)];
+    const issue = fromAnswers(used, template ?? 'feature', answers, now);
+    changeActive(context, (units) => [...units, issue]);
+    return issue;
   });
-  return issue as unknown as Issue;
 }
 
 export interface StartedIssue {

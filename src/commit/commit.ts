@@ -4,7 +4,7 @@ import { commitMessageFile, featureFile, memoryFolder, shownFrom } from '../core
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText, tellingLine } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
-import { newlyPassing, readFeatures } from '../feature/store.js';
+import { newlyPassing, readActive, readFeatures } from '../feature/store.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
 import { commitAt, type LoggedCommit, readHead, readLog } from '../git/read.js';
@@ -262,6 +262,7 @@ export async function readWork(
   return {
     focus,
     features: features.map(({ id }) => id),
+    issues: readActive(context),
     passed: fresh
       .filter(passedNow)
       .map(({ id, name, linear_issue = null }) => ({ id, title: name, linear_issue })),

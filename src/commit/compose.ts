@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
-import { taskLine } from '../feature/tasks.js';
+import { taskLine, type Unit } from '../feature/tasks.js';
 import { type Focus, isAbout, reasonOf, taskTitle } from '../session/rules.js';
 import { type CommitMessage, isOwnSubject, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
@@ -28,6 +28,8 @@ export interface KnownWork {
   focus: Focus;
   /** Feature ids. */
   features: readonly string[];
+  /** The active issues. */
+  issues: readonly Unit[];
   /** Features that passed since the last commit. */
   passed: readonly { id: string; title: string; linear_issue: string | null }[];
   /** The feature in focus passes. */
@@ -69,6 +71,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     id: given.issue ?? typed?.[1] ?? (known.isBare ? '' : knownId),
     subject: typed?.[2] ?? given.title ?? taskTitle(focus, [given.issue, feature, focus.linear_issue]),
     ...(given.title === undefined ? {} : { isTyped: true }),
+    ...conventionalType(known.issues.find(({ linear_id }) => linear_id === issue)),
     what: given.what?.length ? [...given.what] : describeWork(done, known.files),
     why: given.why ?? reasonOf(focus, known.session?.goal, features),
     learned: fresh([...known.learned, ...(given.learned ?? [])], 'learned'),
@@ -81,6 +84,12 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     },
     ledger: [...known.ledger],
   };
+}
+
+function conventionalType(issue: Unit | undefined): { type?: string } {
+  const words = [issue?.type ?? '', ...(issue?.labels ?? [])].map((word) => word.toLowerCase());
+  if (words.includes('bug')) return { type: 'fix' };
+  return words.some((word) => word === 'docs' || word === 'documentation') ? { type: 'docs' } : {};
 }
 
 /** What the commit is about: the one feature that passed, if the task was done before. */

@@ -14,6 +14,8 @@ export interface CommitMessage {
   subject: string;
   /** A person or an agent typed the subject: the rules judge it whole. A chosen one is cut to fit. */
   isTyped?: boolean;
+  /** The conventional type of the work; `feat` if absent. */
+  type?: string;
   what: string[];
   why: string;
   learned: string[];
@@ -136,10 +138,13 @@ export const isOwnSubject = (subject: string): boolean => OWN.test(subject);
 const MAX_LINE = 100;
 
 /** commitlint accepts a capital at the start of an abbreviation only. */
-function conventionalSubject(subject: string): string {
+function conventionalSubject(subject: string, type = 'feat'): string {
   if (/^[a-z]+(?:\([^()]*\))?!?: \S/.test(subject)) return subject;
-  const text = subject.replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
-  return `${isOwnSubject(subject) ? 'chore' : 'feat'}: ${text}`;
+  const text = subject
+    // `[BUG] `, which forms ask for.
+    .replace(/^\[[A-Za-z]+\] +/, '')
+    .replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
+  return `${isOwnSubject(subject) ? 'chore' : type}: ${text}`;
 }
 
 /** Breaks at spaces. The lines after the first are indented, so that they belong to their list item. */
@@ -169,7 +174,7 @@ const prose = (text: string): string =>
  * needs `--cleanup=verbatim`, because git takes `##` for a comment.
  */
 export function formatCommitMessage(
-  { id, subject, why, backtrace, ...message }: CommitMessage,
+  { id, subject, type, why, backtrace, ...message }: CommitMessage,
   { style, sections }: { style: CommitStyle; sections: readonly string[] } = {
     style: 'protocol',
     sections: SECTIONS,
@@ -179,7 +184,11 @@ export function formatCommitMessage(
   const line = (text: string, indent = ''): string => (isConventional ? breakLine(text, indent) : text);
   const list = (texts: readonly string[]): string =>
     texts.map((text) => line(`- ${item(text)}`, '  ')).join('\n');
-  const title = isConventional ? conventionalSubject(subject) : id === '' ? subject : `[${id}] ${subject}`;
+  const title = isConventional
+    ? conventionalSubject(subject, type)
+    : id === ''
+      ? subject
+      : `[${id}] ${subject}`;
   const memory = [
     ...message.learned.map((text) => `Learned: ${text}`),
     ...message.updated.map((text) => `Updated: ${text}`),

@@ -9,6 +9,7 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
+import { changeActive, readActive } from '../feature/store.js';
 import { UNIT, type Unit } from '../feature/tasks.js';
 import type { Git } from '../git/client.js';
 import { changedFiles } from '../git/commit.js';
@@ -16,7 +17,6 @@ import { commitAt, readBlob, readLog } from '../git/read.js';
 import type { Found } from '../guard/document.js';
 import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
 import { readText } from '../guard/scan-tree.js';
-import { changeActive, readActive } from '../learning/knowledge.js';
 import { journaledLines } from '../ledger/memory.js';
 import { doneIds } from '../linear/issue.js';
 import { type Context, orWarn } from '../project/project.js';

@@ -17,6 +17,7 @@ import {
 import { MAX_STATE_BYTES } from './json.js';
 import { type LockPolicy, withLock } from './lock.js';
 import {
+  activeIssuesFolder,
   architectureFile,
   featuresFolder,
   keptFolder,
@@ -228,6 +229,7 @@ function removeIfUnused(dir: string): void {
 export const reliedPaths = (layout: Layout): string[] => [
   featuresFolder(layout),
   learnedFolder(layout),
+  activeIssuesFolder(layout),
   architectureFile(layout),
 ];
 
@@ -250,7 +252,7 @@ export const keptFiles = (layout: Layout): { path: string; copy: string }[] =>
   }));
 
 /** More files than change between two commits. */
-const MAX_RECORDED = 500;
+const MAX_RECORDED = 2000;
 
 /** Records the bytes that forge wrote, to detect edits by other programs. */
 function recordWritten(layout: Layout, writes: readonly Write[]): void {

@@ -1,7 +1,9 @@
 import { join, sep } from 'node:path';
 import type { Disk } from './disk.js';
+import { corrupted } from './error.js';
+import { stampOf } from './files.js';
 import { type Layout, shown, viewCopy } from './paths.js';
-import { decodeDocument, encodeDocument, type Format } from './schema.js';
+import { decodeDocument, encodeDocument, type Format, isId } from './schema.js';
 import { oneLine, sha256 } from './text.js';
 
 /**
@@ -52,18 +54,56 @@ export function readEntries<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnaps
   };
 }
 
+/** A command reads the entries several times. Unchanged files are decoded once. */
+const decoded = new WeakMap<Disk, Map<string, { stamp: string; bytes: Buffer; entry: unknown }>>();
+
 function readStored<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnapshot<E, V>['stored'] {
+  const before = decoded.get(disk) ?? new Map();
+  decoded.set(disk, before);
   const folder = list.folder(disk.layout);
   const names = disk.list(folder).filter((name) => name.endsWith('.json') && !name.startsWith('.'));
   return new Map(
     names.flatMap((name) => {
       const path = folder + sep + name;
+      const stamp = stampOf(path);
+      const known = before.get(path);
+      if (known?.stamp === stamp) return [[path, known]];
       const bytes = disk.read(path);
-      return bytes
-        ? [[path, { bytes, entry: decodeDocument(list.entry, bytes, shown(disk.layout, path)) }]]
-        : [];
+      if (!bytes) return [];
+      const read = { stamp, bytes, entry: decodeDocument(list.entry, bytes, shown(disk.layout, path)) };
+      before.set(path, read);
+      return [[path, read]];
     }),
   );
+}
+
+/** Applies what a person changed in a view since `base`, by id. `edit` returns the same object for an unchanged entry. */
+export function takeInById<E>(
+  idOf: (entry: E) => string,
+  [entries, base, edited]: [entries: readonly E[], base: readonly E[], edited: readonly E[]],
+  edit: (entry: E, old: E, wanted: E, changes: string[]) => E,
+  add: (entry: E) => E,
+): { entries: E[]; changes: string[] } {
+  const [was, now] = [base, edited].map((list) => new Map(list.map((one) => [idOf(one), one])));
+  const changes: string[] = [];
+  const kept = entries.flatMap((entry) => {
+    const [old, wanted] = [was?.get(idOf(entry)), now?.get(idOf(entry))];
+    if (wanted) return [edit(entry, old ?? entry, wanted, changes)];
+    if (!old) return [entry];
+    changes.push(`${idOf(entry)} removed`);
+    return [];
+  });
+  const known = new Set([...entries, ...base].map(idOf));
+  const added = edited.filter((entry) => !known.has(idOf(entry)));
+  for (const entry of added) {
+    if (!isId(idOf(entry)))
+      throw corrupted(
+        'entry.id',
+        `An edit added ${JSON.stringify(oneLine(idOf(entry), 80))}, which is no valid id.`,
+      );
+    changes.push(`${idOf(entry)} added`);
+  }
+  return { entries: [...kept, ...added.map(add)], changes };
 }
 
 /** Null for a view that cannot be read. */

@@ -126,6 +126,16 @@ export function readTarget(path: string, max: number): Buffer | null {
   return stat === undefined || stat.isDirectory() ? null : readPlain(fs.realpathSync.native(path), max);
 }
 
+/** A file's identity and state. */
+export const formatStamp = ({ dev, ino, size, mtimeMs, ctimeMs }: fs.Stats): string =>
+  `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+
+/** '' if there is no file. */
+export function stampOf(path: string): string {
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+  return stat ? formatStamp(stat) : '';
+}
+
 /** The text of a file; '' when it cannot be read. */
 export function readText(path: string): string {
   try {

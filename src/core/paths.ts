@@ -56,7 +56,7 @@ export const templateTarget = (layout: Layout, path: string): string => join(lay
 export const configFile = inForge('config.toml');
 export const initScript = inForge('init.sh');
 export const memoryFolder = inForge('memory');
-/** One file for each feature and learning. The `.json` files beside them are views. */
+/** One file for each feature, learning and active issue. The `.json` files beside them are views. */
 export const featuresFolder = inForge('memory', 'long-term', 'features.d');
 export const featureFile = named(featuresFolder);
 export const learnedFolder = inForge('memory', 'long-term', 'learned.d');
@@ -69,6 +69,8 @@ export const sessionFile = inForge('memory', 'short-term', 'session.json');
 export const sessionsFolder = inForge('memory', 'sessions');
 /** `memory/sessions/<id>.json` */
 export const archiveFile = named(sessionsFolder);
+export const linearFolder = inForge('linear');
+export const activeIssuesFolder = inForge('linear', 'active.d');
 export const activeIssuesFile = inForge('linear', 'active.json');
 export const doneIssuesFolder = inForge('linear', 'history');
 export const doneIssueFile = named(doneIssuesFolder);
@@ -105,6 +107,7 @@ export const localPaths = (layout: Layout): string[] => [
   join(layout.dir, 'memory', 'short-term'),
   featuresFile(layout),
   knowledgeFile(layout),
+  activeIssuesFile(layout),
 ];
 
 const inState =

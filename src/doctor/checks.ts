@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { ForgeError, systemCode } from '../core/error.js';
 import { unreliableFileSystem } from '../core/files.js';
 import {
-  activeIssuesFile,
   configFile,
   doneIssuesFolder,
   focusFile,
@@ -13,8 +12,8 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
-import { readFeatures } from '../feature/store.js';
-import { ACTIVE_ISSUES, UNIT } from '../feature/tasks.js';
+import { readActive, readFeatures } from '../feature/store.js';
+import { UNIT } from '../feature/tasks.js';
 import { must } from '../git/client.js';
 import { staleLock } from '../git/commit.js';
 import { isShallow } from '../git/repository.js';
@@ -274,7 +273,6 @@ async function findDamaged(context: Context): Promise<Observed> {
 export function memoryReaders(context: Context): (() => unknown)[] {
   const { disk, layout } = context;
   const documents: [path: string, format: Format<unknown>][] = [
-    [activeIssuesFile(layout), ACTIVE_ISSUES as Format<unknown>],
     [focusFile(layout), FOCUS as Format<unknown>],
     [kfrFile(layout), KFR as Format<unknown>],
     [sessionFile(layout), RUNNING_SESSION as Format<unknown>],
@@ -287,6 +285,7 @@ export function memoryReaders(context: Context): (() => unknown)[] {
     ),
     () => disk.read(progressFile(layout)),
     () => readFeatures(context),
+    () => readActive(context),
     () => listKnowledge(context),
     () => readArchives(context),
     ...disk

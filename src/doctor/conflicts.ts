@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import {
-  activeIssuesFile,
+  activeIssuesFolder,
   conflictsFolder,
   doneIssuesFolder,
   featuresFolder,
@@ -11,7 +11,9 @@ import {
   shown,
   shownFrom,
 } from '../core/paths.js';
-import { conflictLines } from '../core/schema.js';
+import { conflictLines, decodeDocument } from '../core/schema.js';
+import { isDoneIssue } from '../feature/store.js';
+import { ISSUE_LIST } from '../feature/tasks.js';
 import type { Git } from '../git/client.js';
 import { readObject } from '../git/read.js';
 import { operationInProgress } from '../git/repository.js';
@@ -94,20 +96,21 @@ async function judge(context: Context, name: string, stages: Stages | null): Pro
 }
 
 function kindOf({ layout }: Context, path: string): StateName | null {
-  if (path === activeIssuesFile(layout)) return 'issues';
   if (!path.endsWith('.json')) return null;
   const isIn = (folder: string): boolean => path === join(folder, basename(path));
   if (isIn(featuresFolder(layout))) return 'feature';
   if (isIn(sessionsFolder(layout))) return 'session';
-  return isIn(doneIssuesFolder(layout)) ? 'issue' : null;
+  if (isIn(activeIssuesFolder(layout))) return 'issue';
+  return isIn(doneIssuesFolder(layout)) ? 'done' : null;
 }
 
 interface MergedFile {
-  bytes: Buffer;
+  /** Null for a file that is deleted. */
+  bytes: Buffer | null;
   choices: Choice[];
 }
 
-/** Merges the versions in git's index. A file that one side deleted stays as the other changed it. */
+/** Merges the versions in git's index. A file that one side deleted stays as the other changed it, except a done issue. */
 async function mergeStages(
   context: Context,
   kind: StateName,
@@ -123,8 +126,12 @@ async function mergeStages(
   if (!bytes) return null;
   mergeState(kind, { ours: bytes, theirs: bytes, base: null }, file);
   const [kept, deleted] = ours ? ['ours', 'theirs'] : ['theirs', 'ours'];
-  const why = `kept: deleted by ${deleted}, changed by ${kept}`;
   const sides = { ours: ours ? 'changed' : undefined, theirs: theirs ? 'changed' : undefined };
+  if (kind === 'issue' && isDoneIssue(context.disk, decodeDocument(ISSUE_LIST.entry, bytes, file))) {
+    const why = `done by ${deleted}, changed by ${kept}`;
+    return { bytes: null, choices: [{ id: null, field: null, ...sides, value: undefined, why }] };
+  }
+  const why = `kept: deleted by ${deleted}, changed by ${kept}`;
   return { bytes, choices: [{ id: null, field: null, ...sides, value: 'kept', why }] };
 }
 
@@ -153,20 +160,22 @@ function planFix(
   const restore = before ? `cp ${formatArgv([shown(layout, copy)])} ${word}` : `rm ${word}`;
   return {
     what: [
-      `merge both sides of ${file}, and tell git (git add)`,
+      bytes
+        ? `merge both sides of ${file}, and tell git (git add)`
+        : `delete ${file}, which is done, and tell git (git add)`,
       ...(before
         ? [`the current file, with your edits, is kept in ${shown(layout, conflictsFolder(layout))}`]
         : []),
       ...(isRebase ? ['in a rebase, "ours" is what you rebase onto, "theirs" your own commits'] : []),
     ].join('; '),
     choices,
-    // Git restores its conflict until the merge is committed. The copy has the edits.
-    undo: `git checkout --merge -- ${word} && ${restore}`,
+    // Git restores its conflict until the merge is committed, but not that of a deleted file. The copy has the edits.
+    undo: bytes ? `git checkout --merge -- ${word} && ${restore}` : `${restore} && git add -- ${word}`,
     act: async () => {
       refuseHalted(disk);
       await installGuard(context);
       if (before) disk.replaceMoved(copy, before);
-      disk.withLock(() => disk.replace(path, bytes, before));
+      disk.withLock(() => disk.replaceAll([{ path, bytes, expected: before }]));
       if (git) await addResolved(git, name);
     },
   };

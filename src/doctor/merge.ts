@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
+import type { EntryList } from '../core/entries.js';
+import { decodeDocument, encodeDocument } from '../core/schema.js';
 import { asUnproved, type Feature, type FeatureStatus, testsDiffer } from '../feature/rules.js';
-import { FEATURE, FEATURE_LIST } from '../feature/store.js';
-import { ACTIVE_ISSUES, UNIT } from '../feature/tasks.js';
+import { FEATURE_LIST } from '../feature/store.js';
+import { ISSUE_LIST, UNIT } from '../feature/tasks.js';
 import { ARCHIVED_SESSION } from '../session/rules.js';
 
 /** The versions of two branches and their common ancestor, in git's words. */
@@ -121,13 +122,13 @@ function mergeRecords(sides: Sides<Fields[]>): Merged<Fields[]> {
 }
 
 /** State files that can be merged. Checkpoints cannot: each proves its own state. */
-const FORMATS = {
-  feature: FEATURE as Format<unknown>,
-  issues: ACTIVE_ISSUES as Format<unknown>,
-  issue: UNIT as Format<unknown>,
-  session: ARCHIVED_SESSION as Format<unknown>,
+const KINDS = {
+  feature: FEATURE_LIST,
+  issue: ISSUE_LIST,
+  done: { entry: UNIT, encode: encodeDocument },
+  session: { entry: ARCHIVED_SESSION, encode: encodeDocument },
 };
-export type StateName = keyof typeof FORMATS;
+export type StateName = keyof typeof KINDS;
 
 /** The merged file, and the choices. `newer`: for a record without `updated_at`. Each side and the result must have the file's format: exit 4 names the one that has not. */
 export function mergeState(
@@ -136,7 +137,7 @@ export function mergeState(
   file: string,
   newer: Newer = null,
 ): { bytes: Buffer; choices: Choice[] } {
-  const format = FORMATS[name];
+  const { entry: format, encode } = KINDS[name] as Pick<EntryList<unknown, unknown>, 'entry' | 'encode'>;
   const read = (bytes: Buffer, side: string): Fields =>
     decodeDocument(format, bytes, `${file} (${side})`) as Fields;
   const ours = read(sides.ours, 'ours');
@@ -145,11 +146,11 @@ export function mergeState(
     theirs: read(sides.theirs, 'theirs'),
     base: sides.base && read(sides.base, 'base'),
   };
-  const isFeature = name === 'feature';
-  const { value, choices } = isFeature
-    ? mergeFeature(decoded as unknown as Sides<Feature>, newer)
-    : mergeFields(decoded, { id: null, path: '', newer });
-  const bytes = isFeature ? FEATURE_LIST.encode(value as Feature) : encodeDocument(value);
+  const { value, choices } =
+    name === 'feature'
+      ? mergeFeature(decoded as unknown as Sides<Feature>, newer)
+      : mergeFields(decoded, { id: null, path: '', newer });
+  const bytes = encode(value);
   decodeDocument(format, bytes, `${file} (merged)`);
   return { bytes, choices };
 }

@@ -3,6 +3,7 @@ import { formatArgv } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import {
+  activeIssuesFile,
   configFile,
   featuresFile,
   focusFile,
@@ -52,7 +53,7 @@ function asideHint({ layout }: Context, file: string): string | null {
     return `${aside} && forge start   # its progress is kept as an interrupted session`;
   if (isOneOf(kfrFile(layout)))
     return `${aside}   # working memory starts empty; what requires resolution stays`;
-  if (isOneOf(featuresFile(layout), knowledgeFile(layout)))
+  if (isOneOf(featuresFile(layout), knowledgeFile(layout), activeIssuesFile(layout)))
     return `${aside}   # or fix it; forge writes the file again`;
   return isOneOf(focusFile(layout), progressFile(layout))
     ? `${aside} && forge init   # creates an empty one`

@@ -4,11 +4,9 @@ import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
 import { ForgeError, refused, usage } from '../core/error.js';
 import type { ProcessIdentity } from '../core/holder.js';
-import { activeIssuesFile } from '../core/paths.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { readFeatures } from '../feature/store.js';
-import { ACTIVE_ISSUES } from '../feature/tasks.js';
+import { readActive, readFeatures } from '../feature/store.js';
 import { commitAt, readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { actorOf, type Context, timestamp, warnOnce } from '../project/project.js';
@@ -145,11 +143,10 @@ export const findTask = (context: Context, id: string): string | null =>
   )?.id ?? null;
 
 /** Ids of all features and active issues here. */
-function listTasks(context: Context): string[] {
-  const { disk, layout } = context;
-  const { issues } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value;
-  return [...readFeatures(context).map(({ id }) => id), ...issues.map(({ linear_id }) => linear_id)];
-}
+const listTasks = (context: Context): string[] => [
+  ...readFeatures(context).map(({ id }) => id),
+  ...readActive(context).map(({ linear_id }) => linear_id),
+];
 
 /** Exit 3 when a worktree here holds the task. `offline`: also when another machine did in the server's last answer. */
 function refuseHeld(context: Context, { task, place }: Claim, again: boolean, offline = false): void {

@@ -1,13 +1,15 @@
 import { basename, sep } from 'node:path';
 import * as z from 'zod/mini';
-import { type EntryList, encodeFields, readEntries, updateEntries } from '../core/entries.js';
+import type { Disk } from '../core/disk.js';
+import { type EntryList, encodeFields, readEntries, takeInById, updateEntries } from '../core/entries.js';
 import { corrupted, ForgeError } from '../core/error.js';
-import { featuresFile, featuresFolder, shownFrom } from '../core/paths.js';
-import { type Format, isId } from '../core/schema.js';
+import { doneIssueFile, doneIssuesFolder, featuresFile, featuresFolder, shownFrom } from '../core/paths.js';
+import type { Format } from '../core/schema.js';
 import { compareIds, compareText } from '../core/text.js';
 import { filesWith } from '../git/read.js';
 import type { Context } from '../project/project.js';
 import { asUnproved, Feature, isSame, settleEdit, testsDiffer, withoutEvidence } from './rules.js';
+import { ISSUE_LIST, type Unit } from './tasks.js';
 
 /** The first id that occurs again, ignoring case. A merge or an edit can cause that. */
 function findDuplicate(features: readonly { id: string }[]): string | undefined {
@@ -66,32 +68,6 @@ function arrange(features: Feature[]): Feature[] {
   return [...features].sort((a, b) => compareText(age(a), age(b)) || compareIds(a.id, b.id));
 }
 
-/** Applies what a person changed in features.json since `base`, by id and field. */
-function takeIn(
-  features: readonly Feature[],
-  base: Features,
-  edited: Features,
-): { entries: Feature[]; changes: string[] } {
-  const [was, now] = [base, edited].map((list) => new Map(list.features.map((one) => [one.id, one])));
-  const changes: string[] = [];
-  const entries = features.flatMap((feature) => {
-    const [old, wanted] = [was?.get(feature.id), now?.get(feature.id)];
-    if (wanted) return [applyEdit(feature, old ?? feature, wanted, changes)];
-    if (!old) return [feature];
-    changes.push(`${feature.id} removed`);
-    return [];
-  });
-  const known = new Set([...features, ...base.features].map(({ id }) => id));
-  for (const feature of edited.features.filter(({ id }) => !known.has(id))) {
-    const { id } = feature;
-    if (!isId(id)) throw corrupted('feature.id', `features.json: ${JSON.stringify(id)} is not a feature id.`);
-    changes.push(`${id} added`);
-    const added = withoutNulls(feature);
-    entries.push(added.status === 'passing' ? asUnproved(added) : withoutEvidence(added));
-  }
-  return { entries, changes };
-}
-
 /** The rest is evidence, which only forge writes. */
 const isEditable = (field: string): boolean =>
   !['id', 'created_at', 'unproven', 'override'].includes(field) && !field.startsWith('verified_');
@@ -123,12 +99,40 @@ export const FEATURE_LIST: EntryList<Feature, Features> = {
     ...(current ?? { schema_version: FEATURES.version }),
     features: features.map(inOrder),
   }),
-  takeIn,
+  takeIn: (features, base, edited) =>
+    takeInById(
+      ({ id }) => id,
+      [features, base.features, edited.features],
+      applyEdit,
+      (feature) => {
+        const added = withoutNulls(feature);
+        return added.status === 'passing' ? asUnproved(added) : withoutEvidence(added);
+      },
+    ),
 };
 
 /** The stored features, with what a person has edited in features.json since. */
 export const readFeatures = ({ disk }: Pick<Context, 'disk'>): Feature[] =>
   readEntries(disk, FEATURE_LIST).entries;
+
+/** The active issues. */
+export const readActive = ({ disk }: Pick<Context, 'disk'>): Unit[] =>
+  withoutDone(disk, readEntries(disk, ISSUE_LIST).entries);
+
+/** `change` returns the same objects for issues that stay unchanged. */
+export const changeActive = (context: Context, change: (issues: Unit[]) => Unit[]): void =>
+  void updateEntries(context, ISSUE_LIST, (units) => change(withoutDone(context.disk, units)));
+
+/** Whether the history has the end of this issue. A merge may bring back the file of a done one. */
+export function isDoneIssue(disk: Disk, { linear_id, created_at }: Unit, name = linear_id): boolean {
+  const done = disk.read(doneIssueFile(disk.layout, name));
+  return done?.includes(`"created_at": ${JSON.stringify(created_at)}`) ?? false;
+}
+
+function withoutDone(disk: Disk, units: Unit[]): Unit[] {
+  const done = new Set(disk.list(doneIssuesFolder(disk.layout)));
+  return units.filter((unit) => !done.has(`${unit.linear_id}.json`) || !isDoneIssue(disk, unit));
+}
 
 /** The file of each feature, by path. */
 export const readFeatureFiles = ({ disk }: Pick<Context, 'disk'>) => readEntries(disk, FEATURE_LIST).stored;

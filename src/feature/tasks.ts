@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
+import { type EntryList, encodeFields, takeInById } from '../core/entries.js';
+import { activeIssuesFile, activeIssuesFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { compareIds, compareText, oneLine, plural } from '../core/text.js';
-import { blockersOf, type Feature } from './rules.js';
+import { blockersOf, type Feature, isSame } from './rules.js';
 
 /** RFC-9060 §5.1: an issue as a memory unit. These are the fields that forge reads; the others are kept unchanged. */
 export const Unit = z.looseObject({
@@ -24,13 +26,52 @@ export const Unit = z.looseObject({
 });
 export type Unit = z.infer<typeof Unit>;
 
+/** The id of an issue that Linear does not know yet. */
+export const LOCAL = /^LOCAL-\d+$/;
+
 /** `linear/history/<id>.json` */
 export const UNIT: Format<Unit> = { name: 'unit', version: '1.0', schema: Unit };
 
-export const ActiveIssues = z.looseObject({ schema_version: z.optional(z.string()), issues: z.array(Unit) });
-export type ActiveIssues = z.infer<typeof ActiveIssues>;
+const ActiveIssues = z.looseObject({ schema_version: z.optional(z.string()), issues: z.array(Unit) });
+type ActiveIssues = z.infer<typeof ActiveIssues>;
 
+/** `linear/active.json`, a view. */
 export const ACTIVE_ISSUES: Format<ActiveIssues> = { name: 'active', version: '1.0', schema: ActiveIssues };
+
+function applyEdit(unit: Unit, old: Unit, wanted: Unit, changes: string[]): Unit {
+  // A done issue is known by the time at which it was made.
+  const edited = Object.keys({ ...old, ...wanted }).filter(
+    (field) => field !== 'created_at' && !isSame(old[field], wanted[field]),
+  );
+  if (edited.every((field) => isSame(unit[field], wanted[field]))) return unit;
+  changes.push(`${unit.linear_id} (${edited.join(', ')})`);
+  return { ...unit, ...Object.fromEntries(edited.map((field) => [field, wanted[field]])) };
+}
+
+/** `linear/active.d/<id>.json` */
+export const ISSUE_LIST: EntryList<Unit, ActiveIssues> = {
+  folder: activeIssuesFolder,
+  entry: { ...UNIT, prepare: ({ schema_version: _, ...fields }) => fields },
+  nameOf: ({ linear_id }) => linear_id,
+  arrange: (units) =>
+    [...units].sort(
+      (a, b) => compareText(a.created_at ?? '~', b.created_at ?? '~') || compareIds(a.linear_id, b.linear_id),
+    ),
+  encode: (unit, before) => encodeFields(unit.linear_id, { schema_version: UNIT.version, ...unit }, before),
+  view: ACTIVE_ISSUES,
+  viewFile: activeIssuesFile,
+  toView: (units, present) => ({
+    ...(present ?? { schema_version: ACTIVE_ISSUES.version }),
+    issues: [...units],
+  }),
+  takeIn: (units, base, edited) =>
+    takeInById(
+      ({ linear_id }) => linear_id,
+      [units, base.issues, edited.issues],
+      applyEdit,
+      (unit) => unit,
+    ),
+};
 
 /** The unit that asks for an investigation of contested knowledge (LTM-09). Its id follows from the knowledge. */
 export function investigationOf(

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { AGENTS, agentsHere } from '../agent/agents.js';
 import { ForgeError, usage } from '../core/error.js';
 import {
+  activeIssuesFile,
   configFile,
   featuresFile,
   initScript,
@@ -26,6 +27,7 @@ import {
 } from '../git/repository.js';
 import { installGuard } from '../guard/guard.js';
 import { refreshViews, restoreLedgerViews } from '../knowledge/knowledge.js';
+import { closeInvestigations } from '../learning/knowledge.js';
 import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/files.js';
 import { ownJournalFile, readJournal } from '../ledger/journal.js';
@@ -165,11 +167,11 @@ function writeAll(
   disk.replaceAll(missing.map((file) => ({ ...file, expected: null })));
   for (const file of files) note(file.path, missing.includes(file));
   for (const folder of EMPTY_FOLDERS) disk.makeFolder(join(layout.dir, folder));
-  const [features, knowledge] = [featuresFile(layout), knowledgeFile(layout)];
-  const before = new Set([features, knowledge].filter((path) => disk.exists(path)));
+  const views = [featuresFile(layout), knowledgeFile(layout), activeIssuesFile(layout)];
+  const before = new Set(views.filter((path) => disk.exists(path)));
   // A damaged file, or one of a newer forge, is left as it is.
-  warnIfFails(context, () => refreshViews(context));
-  for (const path of [features, knowledge]) note(path, !before.has(path));
+  for (const refresh of [refreshViews, closeInvestigations]) warnIfFails(context, () => refresh(context));
+  for (const path of views) note(path, !before.has(path));
   writeScript(context, script);
   note(initScript(layout), !script.exists);
   if (fresh && input.test) approveTyped(context, [input.test]);

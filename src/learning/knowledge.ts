@@ -1,14 +1,8 @@
-import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
+import { doneIssueFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { noSuch } from '../core/text.js';
-import {
-  ACTIVE_ISSUES,
-  type ActiveIssues,
-  investigatedBy,
-  investigationId,
-  investigationOf,
-  type Unit,
-} from '../feature/tasks.js';
+import { changeActive, isDoneIssue, readActive } from '../feature/store.js';
+import { investigatedBy, investigationId, investigationOf, UNIT, type Unit } from '../feature/tasks.js';
 import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
@@ -48,7 +42,7 @@ export function openInvestigations(context: Context, contested: Plan['contested'
 
 /**
  * Ends investigations of knowledge that is no longer contested: a merge, a reset or an interrupted command may have left
- * them open. The caller holds the lock.
+ * them open. Rewrites active.json, and imports a person's edits.
  */
 export function closeInvestigations(context: Context): void {
   changeActive(context, (issues) => {
@@ -57,10 +51,6 @@ export function closeInvestigations(context: Context): void {
     return open;
   });
 }
-
-/** All that `active.json` has. */
-export const readActive = ({ disk, layout }: Pick<Context, 'disk' | 'layout'>): Unit[] =>
-  disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value.issues;
 
 /** The active issues, without investigations that only wait to be closed. */
 export const readIssues = (context: Context): Unit[] => openOf(context, readActive(context));
@@ -77,28 +67,16 @@ function openOf(context: Context, issues: Unit[]): Unit[] {
 
 /** Each investigation of the same knowledge has a separate file. Closing one twice writes the same file. */
 function keepDone({ disk, layout, world }: Context, unit: Unit): void {
-  const { linear_id, created_at } = unit;
-  const opened = `"created_at": ${JSON.stringify(created_at)}`;
+  const { linear_id } = unit;
   const updated_at = world.now().toISOString();
-  const done = { schema_version: ACTIVE_ISSUES.version, ...unit, state: 'done', updated_at };
+  const done = { schema_version: UNIT.version, ...unit, state: 'done', updated_at };
   for (let turn = 1; ; turn++) {
-    const path = doneIssueFile(layout, turn === 1 ? linear_id : `${linear_id}-${turn}`);
-    const bytes = disk.read(path);
-    if (bytes !== null && !bytes.includes(opened)) continue;
+    const name = turn === 1 ? linear_id : `${linear_id}-${turn}`;
+    const path = doneIssueFile(layout, name);
+    if (disk.exists(path) && !isDoneIssue(disk, unit, name)) continue;
     disk.replace(path, encodeDocument(done));
     return;
   }
-}
-
-/** The caller holds the lock. */
-export function changeActive({ disk, layout }: Context, change: (issues: Unit[]) => Unit[]): void {
-  const path = activeIssuesFile(layout);
-  const none: ActiveIssues = { schema_version: ACTIVE_ISSUES.version, issues: [] };
-  const { value, bytes } = disk.readDocument(ACTIVE_ISSUES, path, none);
-  const issues = change(value.issues);
-  if (issues.length === value.issues.length && issues.every((unit, i) => unit === value.issues[i])) return;
-  const after = encodeDocument({ ...value, issues });
-  if (!bytes?.equals(after)) disk.replace(path, after, bytes);
 }
 
 /** Enough to show some when most were removed. */

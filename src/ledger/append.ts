@@ -1,13 +1,13 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { corrupted, ForgeError, outside, usage } from '../core/error.js';
-import { diskError, readHint, readPlain, syncFolder, writeHint } from '../core/files.js';
+import { diskError, readHint, readPlain, stampOf, syncFolder, writeHint } from '../core/files.js';
 import { makeToken } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { isInIndex, moveChain } from './chains.js';
 import { formatContainer, segmentOf } from './container.js';
-import { gitDirIdentity, gitStamp, ledgerFolder, MAX_CACHE_BYTES, stampOf, withLedgerLock } from './files.js';
+import { gitDirIdentity, gitStamp, ledgerFolder, MAX_CACHE_BYTES, withLedgerLock } from './files.js';
 import { type Graph, openHalts } from './graph.js';
 import { appendToJournal, writtenHere } from './journal.js';
 import { digestOf, type Listed, listContainers, readSnapshot, sizeOf } from './read.js';

@@ -1,6 +1,6 @@
-import { lstatSync, type Stats } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
-import { makeFolder, readHint, readText, writeHint } from '../core/files.js';
+import { makeFolder, readHint, readText, stampOf, writeHint } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 
@@ -34,16 +34,6 @@ export function withLedgerLock<T>(context: Context, work: () => T, waitMs?: numb
   const { state, shared } = context.layout;
   if (!context.disk.dryRun) for (const folder of [state, shared]) makeFolder(folder);
   return context.disk.withLock(work, waitMs);
-}
-
-/** A file's identity and state. */
-export const formatStamp = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string =>
-  `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
-
-/** '' if there is no file. */
-export function stampOf(path: string): string {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat ? formatStamp(stat) : '';
 }
 
 /** The current branch, or the commit of a detached HEAD. Read from git's file because an append starts no git process. */

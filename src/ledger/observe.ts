@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
-import { readHint } from '../core/files.js';
+import { readHint, stampOf } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import { isShallow } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { closeCopiedFile } from './append.js';
 import { linesById } from './container.js';
-import { currentBranch, gitDirIdentity, MAX_CACHE_BYTES, stampOf, withLedgerLock } from './files.js';
+import { currentBranch, gitDirIdentity, MAX_CACHE_BYTES, withLedgerLock } from './files.js';
 import {
   absentFrom,
   type LedgerObjects,

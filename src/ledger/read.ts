@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
-import { readPlain } from '../core/files.js';
+import { formatStamp, readPlain } from '../core/files.js';
 import { compareText } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import {
@@ -12,7 +12,7 @@ import {
   parseContainer,
   segmentOf,
 } from './container.js';
-import { formatStamp, ledgerFolder, openCache } from './files.js';
+import { ledgerFolder, openCache } from './files.js';
 import { Graph } from './graph.js';
 import { type Identified, type LedgerRecord, recordId, type Tier, type Tombstone } from './record.js';
 

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readHint, readPlain, replaceFiles } from '../core/files.js';
+import { readHint, readPlain, replaceFiles, stampOf } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
 import type { Context } from '../project/project.js';
-import { stampOf, withLedgerLock } from './files.js';
+import { withLedgerLock } from './files.js';
 import { digestOf, type Listed, listContainers, readSnapshot, recordsOf } from './read.js';
 import { TIERS, type Tier } from './record.js';
 

@@ -92,10 +92,14 @@ async function makeIssue(call: Call, title: string | undefined): Promise<Issue> 
   return linear.new({ template: name, answers });
 }
 
-function renderSync({ pulled, closed, pushed, queued, failed, conflicts }: Synced, style: Style): string {
+function renderSync(
+  { pulled, closed, reopened, pushed, queued, failed, conflicts }: Synced,
+  style: Style,
+): string {
   return [
     `${failed.length === 0 ? style.good('✓') : style.warn('!')} ${plural(pulled.length, 'issue')} from Linear, ${pushed.length} sent${queued > 0 ? `, ${queued} waiting` : ''}`,
     ...closed.map((id) => `  ${id} was ended in Linear: forge linear show ${id}`),
+    ...reopened.map((id) => `  ${id} was reopened in Linear, and is active again`),
     ...pushed.map((what) => `  ${what}`),
     ...conflicts.map(
       ({ id, field, ours, theirs }) =>
@@ -160,13 +164,13 @@ export const group: Group = {
     command<StartedIssue>({
       name: 'start',
       args: ['<issue>'],
-      summary: 'Work on an issue: sets focus, branch name and skill',
+      summary: 'Work on an issue: sets focus, branch name and skill. A done one is active again',
       example: 'forge linear start APP-7',
       writes: true,
       run: (call, id) => call.forge().linear.start({ id: id as string }),
-      render: ({ issue, branch, skill }, style) =>
+      render: ({ issue, reopened, branch, skill }, style) =>
         [
-          `${style.good('✓')} ${style.strong(issue.linear_id)} started${skill === null ? '' : `, with skill ${skill}`}`,
+          `${style.good('✓')} ${style.strong(issue.linear_id)} ${reopened ? 'was done. It is active again, and started' : 'started'}${skill === null ? '' : `, with skill ${skill}`}`,
           style.dim(`Next: git switch -c ${branch}`),
         ].join('\n'),
     }),

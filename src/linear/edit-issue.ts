@@ -6,15 +6,15 @@ import { formsFolder } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { usesClaims } from '../events/local-claims.js';
-import { changeActive, readIssues } from '../learning/knowledge.js';
+import { changeActive, readActive } from '../feature/store.js';
 import { type Context, timestamp } from '../project/project.js';
 import { leaveIssue, turnFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { checkAnswers, type Form, parseForm } from './form.js';
-import { doneIds, moveToHistory, replaceIssue, requireActive } from './issue.js';
+import { doneIds, moveToHistory, reopenIssue, replaceIssue, requireActive, requireIssue } from './issue.js';
 import { enqueue } from './queue.js';
-import { branchName, fromAnswers, type Issue, nextLocalId, uuidFrom } from './rules.js';
+import { branchName, fromAnswers, type Issue, uuidFrom } from './rules.js';
 import { workspacePackages } from './workspace.js';
 
 /** The names of the forms in `.forge/linear/templates/`. */
@@ -55,8 +55,8 @@ export async function newIssue(context: Context, raw: z.infer<typeof NewIssueInp
     for (const text of [value].flat().filter((each) => each.trim() !== '')) checkText(text, { what: name });
   const now = timestamp(context);
   return context.disk.withLock(() => {
-    const used = [...readIssues(context).map(({ linear_id }) => linear_id), ...doneIds(context)];
-    const issue = fromAnswers(nextLocalId(used), template ?? 'feature', answers, now);
+    const used = [...readActive(context).map(({ linear_id }) => linear_id), ...doneIds(context)];
+    const issue = fromAnswers(used, template ?? 'feature', answers, now);
     changeActive(context, (units) => [...units, issue]);
     return issue;
   });
@@ -64,13 +64,16 @@ export async function newIssue(context: Context, raw: z.infer<typeof NewIssueInp
 
 export interface StartedIssue {
   issue: Issue;
+  /** The issue was done, and is active again. */
+  reopened: boolean;
   branch: string;
   skill: string | null;
 }
 
-/** Sets focus, branch name and harness mode; the skill that fits becomes active (SKL-06). */
+/** Sets focus, branch name and harness mode; the skill that fits becomes active (SKL-06). A done issue is active again. */
 export async function startIssue(context: Context, { id }: { id: string }): Promise<StartedIssue> {
-  const issue = requireActive(context, id);
+  const { issue, isActive } = requireIssue(context, id);
+  if (!isActive) reopenIssue(context, issue);
   const focus = await turnFocus(context, {
     ...{ task: `${issue.linear_id}: ${issue.title}`, issue: issue.linear_id },
   });
@@ -101,8 +104,11 @@ export async function startIssue(context: Context, { id }: { id: string }): Prom
   };
   context.disk.withLock(() => replaceIssue(context, issue.linear_id, () => started));
   if (issue.uuid)
-    enqueue(context, { kind: 'state', issue: issue.linear_id, uuid: issue.uuid, type: 'started' });
-  return { issue: started, branch, skill: focus.skill ?? null };
+    enqueue(context, {
+      ...{ kind: 'state', issue: issue.linear_id, uuid: issue.uuid, type: 'started' },
+      ...(isActive ? {} : { reopens: true }),
+    });
+  return { issue: started, reopened: !isActive, branch, skill: focus.skill ?? null };
 }
 
 const DoneInput = z.strictObject({ id: z.string(), summary: z.optional(z.string()) });

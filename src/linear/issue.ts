@@ -2,8 +2,9 @@ import { refused, usage } from '../core/error.js';
 import { doneIssueFile, doneIssuesFolder } from '../core/paths.js';
 import { checkId, encodeDocument } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import { changeActive } from '../feature/store.js';
 import { UNIT } from '../feature/tasks.js';
-import { changeActive, readIssues } from '../learning/knowledge.js';
+import { readIssues } from '../learning/knowledge.js';
 import type { Context } from '../project/project.js';
 import { type Issue, toIssue } from './rules.js';
 
@@ -16,13 +17,16 @@ export const activeIssues = (context: Context): Issue[] =>
 export const doneIds = ({ disk, layout }: Context): string[] =>
   disk.list(doneIssuesFolder(layout)).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
 
-const readDone = ({ disk, layout }: Context, id: string): Issue | null => {
+export const readDone = ({ disk, layout }: Context, id: string): Issue | null => {
   const unit = disk.readDocument(UNIT, doneIssueFile(layout, id), null).value;
   return unit === null ? null : toIssue(unit);
 };
 
+/** A done issue without what describes its end. */
+export const asActive = ({ schema_version: _, summary: _summary, ...issue }: Issue): Issue => issue as Issue;
+
 /** An issue by its id, in any case; exit 2 when nobody knows it. */
-function requireIssue(context: Context, id: string): { issue: Issue; isActive: boolean } {
+export function requireIssue(context: Context, id: string): { issue: Issue; isActive: boolean } {
   checkId(id, 'issue id');
   const isMeant = (other: string): boolean => other.toLowerCase() === id.toLowerCase();
   const active = activeIssues(context).find(({ linear_id }) => isMeant(linear_id));
@@ -39,7 +43,16 @@ export function requireActive(context: Context, id: string): Issue {
   const { issue, isActive } = requireIssue(context, id);
   if (isActive) return issue;
   throw refused('linear.done', `Issue ${issue.linear_id} is done.`, {
-    hint: `forge linear show ${issue.linear_id}`,
+    hint: `forge linear start ${issue.linear_id}   # makes it active again`,
+  });
+}
+
+/** Puts a done issue back among the active ones. Its file in the history is removed last, so that it is never in neither. */
+export function reopenIssue(context: Context, done: Issue): void {
+  const { disk, layout } = context;
+  disk.withLock(() => {
+    changeActive(context, (units) => [...units, { ...asActive(done), state: 'unstarted' }]);
+    disk.replaceAll([{ path: doneIssueFile(layout, done.linear_id), bytes: null }]);
   });
 }
 

@@ -13,6 +13,8 @@ const Pending = z.looseObject({
   body: z.optional(z.string()),
   /** Linear's type of the state. */
   type: z.optional(z.string()),
+  /** The state is sent even if the issue has ended in Linear. */
+  reopens: z.optional(z.boolean()),
   at: z.optional(z.string()),
 });
 /** A change to send to Linear. */

@@ -50,10 +50,11 @@ export function toIssue(unit: Unit): Issue {
 
 const MAX_TITLE = 200;
 
-/** An issue from the answers of a form. */
-export function fromAnswers(id: string, template: string, answers: Answers, now: string): Issue {
-  const { title, description, parent_rfc, acceptance_criteria, ...fields } = answers;
+/** An issue from the answers of a form. `used`: the ids of other issues. */
+export function fromAnswers(used: readonly string[], template: string, answers: Answers, now: string): Issue {
+  const { title: given, description, parent_rfc, acceptance_criteria, ...fields } = answers;
   const text = (value: string | string[] | undefined): string => [value ?? ''].flat().join('\n').trim();
+  const title = oneLine(text(given), MAX_TITLE);
   const told = [
     text(description),
     ...Object.entries(fields)
@@ -61,8 +62,8 @@ export function fromAnswers(id: string, template: string, answers: Answers, now:
       .map(([name, value]) => `## ${headline(name)}\n\n${text(value)}`),
   ];
   return toIssue({
-    linear_id: id,
-    title: oneLine(text(title), MAX_TITLE),
+    linear_id: localId(title, used),
+    title,
     type: template,
     memory_trace: {
       created_from: text(parent_rfc) || `form ${template}`,
@@ -83,11 +84,12 @@ const headline = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-export const LOCAL = /^LOCAL-(\d+)$/;
-
-/** The next local id, after those that are used. */
-export const nextLocalId = (used: readonly string[]): string =>
-  `LOCAL-${Math.max(0, ...used.map((id) => Number(LOCAL.exec(id)?.[1] ?? 0))) + 1}`;
+/** `LOCAL-` and four digits from the title, so that two clones do not give the same id to different issues. */
+export function localId(title: string, used: readonly string[] = []): string {
+  let digits = 1000 + (Number.parseInt(sha256(title).slice(0, 8), 16) % 9000);
+  while (used.includes(`LOCAL-${digits}`)) digits++;
+  return `LOCAL-${digits}`;
+}
 
 /** `feature/APP-7-login-works`, or `fix/…` for a bug. */
 export function branchName({ linear_id, title, type }: Pick<Issue, 'linear_id' | 'title' | 'type'>): string {

@@ -1,21 +1,23 @@
 import { ForgeError, outside } from '../core/error.js';
-import { activeIssuesFile, focusFile } from '../core/paths.js';
+import { doneIssueFile, focusFile, linearFolder, shown, shownFrom } from '../core/paths.js';
 import { encodeDocument, isId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { updateFeatures } from '../feature/store.js';
+import { ownClaims } from '../events/local-claims.js';
+import { changeActive, updateFeatures } from '../feature/store.js';
+import { LOCAL } from '../feature/tasks.js';
+import { readUncommitted } from '../git/status.js';
 import { cleanForeign } from '../guard/guard.js';
-import { changeActive } from '../learning/knowledge.js';
-import { type Context, readConfig, timestamp } from '../project/project.js';
+import { type Context, orWarn, readConfig, timestamp } from '../project/project.js';
 import { FOCUS, NO_FOCUS } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
 import { connect, type Request, readKey, requireKey, Unavailable } from './client.js';
 import { ADD_COMMENT, ASSIGNED, COMMENT, CREATE, ISSUE, TEAMS, UPDATE } from './documents.js';
-import { activeIssues, moveToHistory, replaceIssue } from './issue.js';
+import { activeIssues, asActive, doneIds, moveToHistory, readDone, replaceIssue } from './issue.js';
 import { changeQueue, enqueue, type Pending, readQueue } from './queue.js';
 import {
   type Conflict,
   type Issue,
   isDone,
-  LOCAL,
   mergeRemote,
   type RemoteIssue,
   toIssue,
@@ -31,6 +33,8 @@ export interface Synced {
   pulled: string[];
   /** Active issues that were ended in Linear, and are in the history now. */
   closed: string[];
+  /** Done issues that were reopened in Linear, and are active again. */
+  reopened: string[];
   /** Issues that were created in Linear, and comments and states that were sent, as `APP-7 comment`. */
   pushed: string[];
   /** Changes that still wait to be sent. */
@@ -49,10 +53,27 @@ const syncing =
     const request = connect(context.world.env, await requireKey(context.world.env));
     const pulled = pulls
       ? await noteFailure(context, () => pull(context, request))
-      : { pulled: [], closed: [], conflicts: [] };
-    if (!pushes) return { ...pulled, pushed: [], queued: readQueue(context).pending.length, failed: [] };
-    return { ...pulled, ...(context.disk.dryRun ? planPush(context) : await push(context, request)) };
+      : { pulled: [], closed: [], reopened: [], conflicts: [] };
+    const pushed = !pushes
+      ? { pushed: [], queued: readQueue(context).pending.length, failed: [] }
+      : context.disk.dryRun
+        ? planPush(context)
+        : await push(context, request);
+    await warnUncommitted(context);
+    return { ...pulled, ...pushed };
   };
+
+/** Issues that are not committed stop `git switch` and `git merge`. The end of a session commits them. */
+async function warnUncommitted(context: Context): Promise<void> {
+  const { git, repository, layout, disk } = context;
+  if (!git || !repository || disk.dryRun || readRunning(context)) return;
+  const folder = linearFolder(layout);
+  if ((await readUncommitted(git, [shownFrom(repository.root, folder)])).length === 0) return;
+  const name = shown(layout, folder);
+  context.warnings.push(
+    `${name} is not committed, and no session is running whose end commits it: git add ${name} && forge commit -m "Sync the issues" --why "They changed in Linear"`,
+  );
+}
 
 export const syncIssues = syncing({ pulls: true, pushes: true });
 export const pullIssues = syncing({ pulls: true, pushes: false });
@@ -78,7 +99,7 @@ function setError(context: Context, error: string | null): void {
 async function pull(
   context: Context,
   request: Request,
-): Promise<Pick<Synced, 'pulled' | 'closed' | 'conflicts'>> {
+): Promise<Pick<Synced, 'pulled' | 'closed' | 'reopened' | 'conflicts'>> {
   const remote = await assignedIssues(request);
   const ids = new Set(remote.map(({ id }) => id));
   const present = activeIssues(context);
@@ -90,36 +111,47 @@ async function pull(
   );
   const others = gone.flatMap((answer) => answer?.issue ?? []);
   const states = new Map(
-    readQueue(context).pending.flatMap(({ kind, uuid, type }) => (kind === 'state' ? [[uuid, type]] : [])),
+    readQueue(context).pending.flatMap((entry) => (entry.kind === 'state' ? [[entry.uuid, entry]] : [])),
   );
   // A state that waits to be sent is newer than Linear's, unless Linear has ended the issue.
   const newer = ({ state, ...issue }: RemoteIssue): RemoteIssue => {
-    const type = isDone(state?.type) ? undefined : states.get(issue.id);
+    const waits = states.get(issue.id);
+    const type = isDone(state?.type) && !waits?.reopens ? undefined : waits?.type;
     return { ...issue, state: type === undefined ? state : { name: type, type } };
   };
   const safe = (await cleanRemote(context, [...remote, ...others], present)).map(newer);
   const now = timestamp(context);
   const conflicts: Conflict[] = [];
   const done: Issue[] = [];
-  context.disk.withLock(() =>
+  const reopened: string[] = [];
+  context.disk.withLock(() => {
+    const past = new Set(doneIds(context));
+    const endOf = ({ id, identifier }: RemoteIssue): Issue | null => {
+      const end = past.has(identifier) ? readDone(context, identifier) : null;
+      return end?.uuid === id ? asActive(end) : null;
+    };
     changeActive(context, (units) => {
       const local = new Map(units.map(toIssue).flatMap((issue) => (issue.uuid ? [[issue.uuid, issue]] : [])));
-      const merged = safe.map((each) => {
-        const result = mergeRemote(local.get(each.id) ?? null, each, now);
-        conflicts.push(...result.conflicts);
-        return result.issue;
+      const merged = safe.flatMap((each) => {
+        const end = local.has(each.id) ? null : endOf(each);
+        // Done here, which Linear may not know yet.
+        if (end && !((each.updatedAt ?? '') > end.updated_at)) return [];
+        if (end && !isDone(each.state?.type)) reopened.push(end.linear_id);
+        const { issue, conflicts: found } = mergeRemote(local.get(each.id) ?? end, each, now);
+        conflicts.push(...found);
+        return [issue];
       });
       const byId = new Map(merged.map((issue) => [issue.uuid, issue]));
       for (const issue of merged)
         if (isDone(issue.state) && local.has(issue.uuid as string)) done.push({ ...issue, state: 'done' });
       const kept = units.map((unit) => byId.get(unit['uuid'] as string) ?? unit);
-      const known = new Set(units.map((unit) => unit['uuid']));
-      return [...kept, ...merged.filter(({ uuid, state }) => !known.has(uuid) && !isDone(state))];
-    }),
-  );
+      return [...kept, ...merged.filter(({ uuid, state }) => !local.has(uuid as string) && !isDone(state))];
+    });
+    context.disk.replaceAll(reopened.map((id) => ({ path: doneIssueFile(context.layout, id), bytes: null })));
+  });
   for (const issue of done) moveToHistory(context, issue);
   const closed = done.map(({ linear_id }) => linear_id);
-  return { pulled: safe.map(({ identifier }) => identifier), closed, conflicts };
+  return { pulled: safe.map(({ identifier }) => identifier), closed, reopened, conflicts };
 }
 
 /** An issue that was deleted in Linear stays here as it is. */
@@ -167,11 +199,8 @@ async function cleanRemote(
   }));
 }
 
-function waiting(context: Context): Issue[] {
-  // Usually no issue waits, and the file need not be parsed.
-  if (!context.disk.read(activeIssuesFile(context.layout))?.includes('"LOCAL-')) return [];
-  return activeIssues(context).filter(({ linear_id, uuid }) => LOCAL.test(linear_id) && uuid === undefined);
-}
+const waiting = (context: Context): Issue[] =>
+  activeIssues(context).filter(({ linear_id, uuid }) => LOCAL.test(linear_id) && uuid === undefined);
 
 function planPush(context: Context): Pick<Synced, 'pushed' | 'queued' | 'failed'> {
   const { pending } = readQueue(context);
@@ -249,6 +278,10 @@ async function create(context: Context, request: Request, issue: Issue): Promise
   // The local text stays: Linear shows the criteria inside its description.
   const { description, acceptance_criteria, state } = issue;
   renameIssue(context, issue.linear_id, { ...merged, description, acceptance_criteria, state });
+  // An issue that nobody has started gets the state that the team gives to new ones.
+  if (state !== 'unstarted' && state !== made.state?.type)
+    enqueue(context, { kind: 'state', issue: made.identifier, uuid: made.id, type: state });
+  await moveClaim(context, issue.linear_id, made.identifier);
   return `${made.identifier} issue (was ${issue.linear_id})`;
 }
 
@@ -269,6 +302,18 @@ function renameIssue(context: Context, before: string, issue: Issue): void {
       ? `${id}${focus.task.slice(before.length)}`
       : focus.task;
     disk.replace(focusFile(layout), encodeDocument({ ...focus, task, linear_issue: id }), bytes);
+  });
+}
+
+/** The claim of a local issue goes with its new id. */
+async function moveClaim(context: Context, before: string, after: string): Promise<void> {
+  const claim = ownClaims(context).find(({ task, state }) => task === before && state === 'held');
+  if (!claim) return;
+  const { claimTask, releaseTask } = await import('../events/claim.js');
+  const what = `The claim of ${before} was not moved to ${after}`;
+  await orWarn(context, what, async () => {
+    await claimTask(context, { id: after, seconds: claim.seconds }, { byFocus: claim.by_focus });
+    await releaseTask(context, { id: before });
   });
 }
 
@@ -307,9 +352,9 @@ async function sendComment(request: Request, { uuid, id, body = '' }: Pending): 
 }
 
 /** By the type of the state: teams name their states as they like. Nothing is sent when the issue has such a state. */
-async function sendState(request: Request, { uuid, type }: Pending): Promise<void> {
+async function sendState(request: Request, { uuid, type, reopens }: Pending): Promise<void> {
   const { issue } = await request(ISSUE, { id: uuid });
-  if (!issue || issue.state?.type === type || isDone(issue.state?.type)) return;
+  if (!issue || issue.state?.type === type || (isDone(issue.state?.type) && !reopens)) return;
   const states = issue.team.states.nodes.filter((state) => state.type === type);
   const first = states.sort((a, b) => a.position - b.position)[0];
   if (first) await request(UPDATE, { id: uuid, input: { stateId: first.id } });

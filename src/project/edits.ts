@@ -8,7 +8,7 @@ import { differingFrom, readUncommitted, trackedFiles } from '../git/status.js';
 import type { Context } from './project.js';
 
 /**
- * Features, learnings and architecture.md that differ from HEAD and were not last written by forge, as paths from the
+ * Features, learnings, active issues and architecture.md that differ from HEAD and were not last written by forge, as paths from the
  * top folder. A commit accepts them.
  */
 export async function findForeignEdits({ git, repository, layout, disk }: Context): Promise<string[]> {
@@ -40,7 +40,7 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
   return foreign.length > 0 && (await isCommitted()) ? foreign.map((path) => shown(layout, path)) : [];
 }
 
-export const FOREIGN_EDITS_COMMAND = 'git status .forge/memory/long-term';
+export const FOREIGN_EDITS_COMMAND = 'git status .forge';
 
 /** One line for a report, or none. */
 export const describeForeignEdits = (paths: readonly string[]): string[] =>

@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
+import { stampOf } from '../core/files.js';
 import { objectsIn } from '../core/json.js';
 import { archiveFile, doneIssuesFolder, skillsFolder } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/store.js';
@@ -16,7 +17,6 @@ import { describeLearning, readLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
 import { readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
-import { stampOf } from '../ledger/files.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import { textsIn } from '../ledger/record.js';

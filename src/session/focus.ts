@@ -8,8 +8,8 @@ import { usesClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
 import { type AddedFeature, addFeature } from '../feature/feature.js';
 import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
-import { readFeatures } from '../feature/store.js';
-import { namesTask, taskLine } from '../feature/tasks.js';
+import { readActive, readFeatures } from '../feature/store.js';
+import { LOCAL, namesTask, taskLine } from '../feature/tasks.js';
 import type { VerifyWatch } from '../feature/verify.js';
 import { readKfr, switchContext } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
@@ -44,19 +44,28 @@ export function setFocus(context: Context, raw: FocusInput): SetFocus {
     throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "TEXT"' });
   checkTexts({ ...rest, issue });
   if (rest.skill) requireSkill(context, rest.skill);
+  const unit = issue && rest.task === undefined ? findActive(context, issue) : undefined;
   let why: string[] | undefined;
   const after = replaceFocus(context, (focus) => {
-    const planned = planFocus(focus, change, timestamp(context));
+    // The task belongs to the issue before.
+    const isOther = unit && focus.linear_issue !== null && focus.linear_issue !== issue;
+    const turned = isOther
+      ? { ...change, task: taskLine({ id: unit.linear_id, title: unit.title }) }
+      : change;
+    const planned = planFocus(focus, turned, timestamp(context));
     const isNew = planned.task !== focus.task || planned.linear_issue !== focus.linear_issue;
     const best = rest.skill === undefined && isNew ? bestSkill(context, planned) : null;
     why = best?.why;
     return {
       after: best ? { ...planned, skill: best.name } : planned,
-      writes: switchesContext(focus, change) ? switchContext(context, 'The task cannot change') : [],
+      writes: switchesContext(focus, turned) ? switchContext(context, 'The task cannot change') : [],
     };
   });
   return why ? { ...after, skill_why: why } : after;
 }
+
+const findActive = (context: Context, id: string) =>
+  readActive(context).find(({ linear_id }) => linear_id === id);
 
 /** Under one name, learnings about a feature are not doubled. */
 function fullName(context: Context, text: string): string {
@@ -95,9 +104,12 @@ const newsOf = ({ task, linear_issue: issue, phase, skill = null }: Focus) => ({
 
 /** EVT-03: the same, with the claim of the task. Exit 3 `claim.held` when another holder has it. */
 export async function turnFocus(context: Context, raw: FocusInput): Promise<SetFocus> {
+  const { task, issue = null } = checkInput(FocusInput, raw);
+  // Linear may have any other.
+  if (issue && LOCAL.test(issue) && !findActive(context, issue))
+    throw usage('linear.unknown', `There is no active issue ${issue} here.`, { hint: 'forge linear list' });
   if (!usesClaims(context)) return setFocus(context, raw);
   const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
-  const { task, issue = null } = checkInput(FocusInput, raw);
   const id = taskOfFocus(context, { task: task === undefined ? null : fullName(context, task), issue });
   if (id !== null) await turnTo(context, id);
   const after = setFocus(context, raw);

@@ -120,6 +120,7 @@ describe('committed files', () => {
       'memory/long-term/.features.json.tmp',
       'memory/long-term/features.json',
       'memory/long-term/knowledge.json',
+      'linear/active.json',
       'memory/execution.jsonl',
     ];
     const team = [
@@ -130,7 +131,7 @@ describe('committed files', () => {
       'memory/long-term/features.d/A.json',
       'memory/artifacts/code/triv_a_x.rs',
       'memory/sessions/x/y',
-      'linear/active.json',
+      'linear/active.d/APP-1.json',
       'git/checkpoints/SX9-1-v1.json',
       'memory/ledger/solo-00000000.jsonl',
       'skills/qa-review/skill.toml',

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, } from '../support/forge.js';
+import { forgeError, forgeJson } from '../support/forge.js';
 import { KNOWLEDGE, SESSIONS } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch, textsOf } from '../support/kfrs.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Focus, Issue, IssueList, StartedIssue } from '../../src/index.js';
+import type { Focus, Issue, IssueList, MadeCommit, StartedIssue } from '../../src/index.js';
 import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
+import { ISSUES, makeForge } from '../support/forge-project.js';
+import { changedPaths, type Project } from '../support/project.js';
 
 const list = async (project: Project): Promise<Issue[]> =>
   (await forgeJson<IssueList>(project, ['linear', 'list'])).issues;
@@ -43,7 +43,7 @@ describe('forge linear, offline', () => {
     const made = await forgeJson<Issue>(project, ['linear', 'new', ...BUG]);
     expect(made).toMatchObject({
       ...{
-        linear_id: 'LOCAL-1',
+        linear_id: 'LOCAL-1135',
         title: '[BUG] Save fails',
         type: 'bug',
         state: 'unstarted',
@@ -73,7 +73,7 @@ describe('forge linear, offline', () => {
         'parent_rfc=RFC-9400',
       ]),
     ).toMatchObject({
-      linear_id: 'LOCAL-2',
+      linear_id: 'LOCAL-1873',
       acceptance_criteria: ['It works', 'It fails well'],
       memory_trace: { created_from: 'RFC-9400' },
     });
@@ -85,7 +85,7 @@ describe('forge linear, offline', () => {
     const { stdout } = await runForge(project, 'linear new --template bug --from - --json', { stdin });
     expect((JSON.parse(stdout) as Issue).fields).toEqual({ reproduction_steps: '1. Press save\n' });
     expect(await forgeJson<Issue>(project, ['linear', 'new', 'Wire the login'])).toMatchObject({
-      linear_id: 'LOCAL-2',
+      linear_id: 'LOCAL-9528',
     });
   });
 
@@ -178,8 +178,12 @@ describe('forge linear, offline', () => {
     const project = await makeForge();
     await forgeJson(project, ['linear', 'new', ...BUG]);
     await forgeJson(project, ['session', 'start', '--task', 'Something else']);
-    const { issue, branch, skill } = await forgeJson<StartedIssue>(project, ['linear', 'start', 'local-1']);
-    expect([branch, skill]).toEqual(['fix/LOCAL-1-save-fails', 'qa-review']);
+    const { issue, branch, skill } = await forgeJson<StartedIssue>(project, [
+      'linear',
+      'start',
+      'local-1135',
+    ]);
+    expect([branch, skill]).toEqual(['fix/LOCAL-1135-save-fails', 'qa-review']);
     expect(issue).toMatchObject({
       state: 'started',
       agent_state: { harness_mode: 'Build' },
@@ -187,31 +191,85 @@ describe('forge linear, offline', () => {
     });
     expect(issue.memory_trace.context_snapshot).toMatch(/^triv:[0-9a-f]{32}_[0-9a-f]{32}_[0-9a-f]{32}$/);
     expect(await forgeJson<Focus>(project, ['focus', 'show'])).toMatchObject({
-      ...{ task: 'LOCAL-1: [BUG] Save fails', linear_issue: 'LOCAL-1', skill: 'qa-review' },
+      ...{ task: 'LOCAL-1135: [BUG] Save fails', linear_issue: 'LOCAL-1135', skill: 'qa-review' },
     });
-    await forgeJson(project, ['linear', 'done', 'LOCAL-1', '--summary', 'A lock was missing']);
+    await forgeJson(project, ['linear', 'done', 'LOCAL-1135', '--summary', 'A lock was missing']);
     expect(await list(project)).toEqual([]);
     expect(await forgeJson<Focus>(project, ['focus', 'show'])).toMatchObject({
       task: null,
       linear_issue: null,
     });
-    expect(JSON.parse(project.read('.forge/linear/history/LOCAL-1.json'))).toMatchObject({
-      ...{ linear_id: 'LOCAL-1', state: 'done', summary: 'A lock was missing' },
+    expect(JSON.parse(project.read('.forge/linear/history/LOCAL-1135.json'))).toMatchObject({
+      ...{ linear_id: 'LOCAL-1135', state: 'done', summary: 'A lock was missing' },
     });
-    expect(await forgeJson<Issue>(project, ['linear', 'show', 'LOCAL-1'])).toMatchObject({ state: 'done' });
-    expect(await forgeError(project, ['linear', 'start', 'LOCAL-1'])).toMatchObject({ exitCode: 3 });
+    expect(await forgeJson<Issue>(project, ['linear', 'show', 'LOCAL-1135'])).toMatchObject({
+      state: 'done',
+    });
+    expect(await forgeError(project, ['linear', 'done', 'LOCAL-1135'])).toMatchObject({ exitCode: 3 });
     expect(await forgeError(project, ['linear', 'show', 'NOPE-1'])).toMatchObject({ exitCode: 2 });
-    expect((await forgeJson<Issue>(project, ['linear', 'new', 'Next one'])).linear_id).toBe('LOCAL-2');
+    const { stdout } = await runForge(project, ['linear', 'start', 'LOCAL-1135']);
+    expect(stdout).toContain('LOCAL-1135 was done. It is active again, and started');
+    expect(await list(project)).toMatchObject([{ linear_id: 'LOCAL-1135', state: 'started' }]);
+    expect(project.has('.forge/linear/history/LOCAL-1135.json')).toBe(false);
+    expect((await forgeJson<Issue>(project, ['linear', 'new', 'Next one'])).linear_id).toBe('LOCAL-3074');
+  });
+
+  it('LIN-01 LAY-09 the title gives the id, and each issue has a file', async () => {
+    const project = await makeForge();
+    const make = async (title: string) =>
+      (await forgeJson<Issue>(project, ['linear', 'new', title])).linear_id;
+    const ids = [await make('Login fails'), await make('Types missing'), await make('Login fails')];
+    expect(ids).toEqual(['LOCAL-7032', 'LOCAL-4052', 'LOCAL-7033']);
+    const files = ids.map((id) => `?? .forge/linear/active.d/${id}.json`);
+    expect(changedPaths(project).sort()).toEqual(files.sort());
+    const view = project.read(ISSUES);
+    project.write(ISSUES, view.replace('"title": "Types missing"', '"title": "Types are missing"'));
+    const { stderr } = await runForge(project, ['linear', 'new', 'More']);
+    expect(stderr).toContain('active.json was edited, and forge took it in: LOCAL-4052 (title)');
+    expect(project.read('.forge/linear/active.d/LOCAL-4052.json')).toContain('"Types are missing"');
+  });
+
+  it('LIN-01 SES-05 focus set knows local issues, and another issue is another task', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Login fails']);
+    await forgeJson(project, ['focus', 'set', '--task', 'APP-3: Other', '--issue', 'APP-3']);
+    expect(await forgeError(project, ['focus', 'set', '--issue', 'LOCAL-2'])).toMatchObject({
+      ...{ exitCode: 2, message: 'There is no active issue LOCAL-2 here.', hint: 'forge linear list' },
+    });
+    expect(await forgeJson<Focus>(project, ['focus', 'set', '--issue', 'LOCAL-7032'])).toMatchObject({
+      ...{ task: 'LOCAL-7032: Login fails', linear_issue: 'LOCAL-7032' },
+    });
+  });
+
+  it.each([
+    [BUG, /^fix: save fails$/],
+    [['Fix the docs'], /^docs: fix the docs$/],
+    [['Log in'], /^feat: log in$/],
+  ])('LIN-01 GIT-02 a conventional subject has the type of the issue: %s', async (words, expected) => {
+    const project = await makeForge();
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    const { linear_id } = await forgeJson<Issue>(project, ['linear', 'new', ...words]);
+    if (words[0] === 'Fix the docs')
+      project.write(
+        ISSUES,
+        project
+          .read(ISSUES)
+          .replace('"labels": [\n        "feature"', '"labels": [\n        "Documentation"'),
+      );
+    await forgeJson(project, ['linear', 'start', linear_id]);
+    project.git('add', '-A');
+    const { commit } = await forgeJson<MadeCommit>(project, ['commit', '--why', 'It matters']);
+    expect(commit?.subject).toMatch(expected);
   });
 
   it('LIN-04 KFR-09 done keeps the task while working memory has open entries, and says so', async () => {
     const project = await makeForge();
     await forgeJson(project, ['linear', 'new', 'Save']);
-    await forgeJson(project, ['session', 'start', 'LOCAL-1']);
+    await forgeJson(project, ['session', 'start', 'LOCAL-4177']);
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which lock?']);
-    const { exitCode, stderr } = await runForge(project, ['linear', 'done', 'LOCAL-1']);
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('LOCAL-1 stays the task')]);
-    expect((await forgeJson<Focus>(project, ['focus', 'show'])).task).toBe('LOCAL-1: Save');
+    const { exitCode, stderr } = await runForge(project, ['linear', 'done', 'LOCAL-4177']);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('LOCAL-4177 stays the task')]);
+    expect((await forgeJson<Focus>(project, ['focus', 'show'])).task).toBe('LOCAL-4177: Save');
   });
 
   it('LIN-03 without a key nothing is sent, and the hint says how to set it', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedSession, Focus, Issue, IssueList, Synced } from '../../src/index.js';
-import { forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { type Fault, type LinearServer, startLinear } from '../support/linear-server.js';
-import type { Project } from '../support/project.js';
+import { changedPaths, type Project } from '../support/project.js';
 
 const issues = async (project: Project): Promise<Issue[]> =>
   (await forgeJson<IssueList>(project, ['linear', 'list'])).issues;
@@ -100,23 +100,70 @@ describe('forge linear, with Linear', () => {
     expect(await states()).toEqual([['APP-1', 'started']]);
   });
 
-  it('LIN-03 push creates local issues in Linear, and their id changes wherever it is used', async () => {
+  it('LIN-03 EVT-03 push creates local issues in Linear; their id changes wherever it is used, state and claim stay', async () => {
     const server = await startLinear([{}]);
     const project = await makeForge();
     await forgeJson(project, ['linear', 'new', 'Wire the login']);
-    await forgeJson(project, ['feature', 'add', 'Login', '--issue', 'LOCAL-1', '--no-run']);
+    await forgeJson(project, ['feature', 'add', 'Login', '--issue', 'LOCAL-9528', '--no-run']);
     await forgeJson(project, ['session', 'start', '--task', 'x']);
-    await forgeJson(project, ['linear', 'start', 'LOCAL-1']);
-    expect((await run(project, server, 'push', '-n')).value?.pushed).toEqual(['LOCAL-1 issue']);
+    await forgeJson(project, ['linear', 'start', 'LOCAL-9528']);
+    expect((await run(project, server, 'push', '-n')).value?.pushed).toEqual(['LOCAL-9528 issue']);
     expect(server.done).toEqual([]);
-    expect((await run(project, server, 'sync')).value?.pushed).toEqual(['APP-2 issue (was LOCAL-1)']);
-    expect(server.done).toEqual(['create APP-2']);
+    await forgeJson(project, ['claim', 'LOCAL-9528']);
+    expect((await run(project, server, 'sync')).value?.pushed).toEqual([
+      ...['APP-2 issue (was LOCAL-9528)', 'APP-2 state'],
+    ]);
+    const done = ['create APP-2', 'APP-2 started'];
+    expect(server.done).toEqual(done);
+    expect(await forgeError(project, ['release', 'LOCAL-9528'])).toMatchObject({ exitCode: 3 });
+    expect(await forgeJson(project, ['release', 'APP-2'])).toEqual({ task: 'APP-2', released: true });
     expect(await forgeJson<Focus>(project, ['focus', 'show'])).toMatchObject({
       ...{ linear_issue: 'APP-2', task: 'APP-2: Wire the login' },
     });
     expect(project.read('.forge/memory/long-term/features.json')).toContain('"linear_issue": "APP-2"');
     await run(project, server, 'sync');
-    expect(server.done).toEqual(['create APP-2']);
+    expect(server.done).toEqual(done);
+    expect((await issues(project)).map(({ state }) => state)).toEqual(['unstarted', 'started']);
+  });
+
+  it('LIN-03 LIN-04 an issue that is reopened, here or in Linear, is active again on both sides', async () => {
+    const server = await startLinear([{}]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    await forgeJson(project, ['linear', 'done', 'APP-1']);
+    // Linear does not know yet that it is done.
+    expect((await run(project, server, 'pull')).value?.reopened).toEqual([]);
+    await run(project, server, 'push');
+    Object.assign(server.issues[0] as object, { type: 'started', updatedAt: '2100-01-01T00:00:00.000Z' });
+    const { stdout } = await runForge(project, ['linear', 'pull'], { env: server.env });
+    expect(stdout).toContain('APP-1 was reopened in Linear, and is active again');
+    expect((await issues(project)).map(({ state }) => state)).toEqual(['started']);
+    expect(project.has('.forge/linear/history/APP-1.json')).toBe(false);
+    await forgeJson(project, ['linear', 'done', 'APP-1']);
+    await run(project, server, 'push');
+    await forgeJson(project, ['linear', 'start', 'APP-1']);
+    expect((await run(project, server, 'sync')).value?.closed).toEqual([]);
+    expect(server.issues[0]?.type).toBe('started');
+    expect((await issues(project)).map(({ state }) => state)).toEqual(['started']);
+  });
+
+  it('LIN-03 outside a session, sync says how to commit the issues', async () => {
+    const server = await startLinear([{}]);
+    const project = await makeForge();
+    const sync = async () => (await runForge(project, ['linear', 'sync'], { env: server.env })).stderr;
+    const [, folder, command = ''] = /: git add (\S+) && forge (commit .*)/.exec(await sync()) ?? [];
+    expect(folder).toBe('.forge/linear');
+    project.git('add', '.forge/linear');
+    await runForge(
+      project,
+      [...command.matchAll(/"([^"]*)"|\S+/g)].map(([word, text]) => text ?? word),
+    );
+    expect(project.git('log', '-1', '--format=%s')).toBe('[FORGE] Sync the issues');
+    expect(changedPaths(project)).toEqual([]);
+    expect(await sync()).toBe('');
+    await forgeJson(project, ['session', 'start', '--task', 'x']);
+    (server.issues[0] as { title: string }).title = 'Theirs';
+    expect([await sync(), changedPaths(project)]).toEqual(['', [' M .forge/linear/active.d/APP-1.json']]);
   });
 
   it('LIN-03 B-75 start, comment and done arrive exactly once, also when every second request fails', async () => {
@@ -202,7 +249,7 @@ describe('forge linear, with Linear', () => {
     const { exitCode, value, stderr } = await run(project, server, 'push');
     expect(exitCode).toBe(6);
     expect(`${value?.failed.map(({ message }) => message)}${stderr}`).toMatch(expected);
-    expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['LOCAL-1']);
+    expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['LOCAL-9528']);
     const status = await runForge(project, ['status', '--json']);
     expect(status.stdout).toMatch(/"name":"linear","color":"red"/);
     const fix = fault === 'expired' ? 'Make a new key in Linear' : 'forge linear sync';

@@ -261,19 +261,19 @@ describe('forge recall', () => {
     const add = ['linear', 'new', '--template', 'bug', '--field', 'reproduction_steps=Feed it'];
     for (const name of ['Zebra', 'Okapi'])
       await forgeJson(project, [...add, '--field', `title=[BUG] ${name} is lost`]);
-    await forgeJson(project, ['linear', 'done', 'LOCAL-1', '--summary', 'The fence was open']);
+    await forgeJson(project, ['linear', 'done', 'LOCAL-1688', '--summary', 'The fence was open']);
     const found = async (query: string) =>
       (await recall(project, 'tier:issue', query)).hits.map(({ id, text }) => [id, text.split('\n')]);
     expect(await found('zebra')).toEqual([
       [
-        'LOCAL-1',
+        'LOCAL-1688',
         [
-          ...['LOCAL-1 [BUG] Zebra is lost', '## Reproduction steps', '', 'Feed it', 'bug'],
+          ...['LOCAL-1688 [BUG] Zebra is lost', '## Reproduction steps', '', 'Feed it', 'bug'],
           'The fence was open',
         ],
       ],
     ]);
-    expect((await found('okapi')).map(([id]) => id)).toEqual(['LOCAL-2']);
+    expect((await found('okapi')).map(([id]) => id)).toEqual(['LOCAL-4305']);
     expect((await runForge(project, ['recall', 'tier:issue', 'form'])).exitCode).toBe(1);
   });
 

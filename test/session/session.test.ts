@@ -80,7 +80,7 @@ describe('forge start', () => {
     };
     expect(await next('FORGE-001')).toContain('  forge done FORGE-001\n');
     await forgeJson(project, ['linear', 'new', 'Wire the logout']);
-    expect(await next('LOCAL-1')).toContain('  forge linear done LOCAL-1\n');
+    expect(await next('LOCAL-7943')).toContain('  forge linear done LOCAL-7943\n');
   });
 
   it('SES-01 --task is the task; a focus that was set before is kept', async () => {

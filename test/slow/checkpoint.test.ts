@@ -26,8 +26,8 @@ describe('forge checkpoint create', () => {
         .git('log', '-2', '--format=%B')
         .split('\n')
         .filter((line) => line.startsWith('- Linear: '));
-    await create(project, 'LOCAL-1');
-    expect(linearOf()).toEqual(['- Linear: LOCAL-1', '- Linear: LOCAL-1']);
+    await create(project, 'LOCAL-9528');
+    expect(linearOf()).toEqual(['- Linear: LOCAL-9528', '- Linear: LOCAL-9528']);
     await forgeJson(project, ['note', 'add', 'one']);
     await create(project, 'OTHER-1');
     expect(linearOf()).toEqual(['- Linear: none', '- Linear: none']);

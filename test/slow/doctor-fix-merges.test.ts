@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { Issue, IssueList } from '../../src/index.js';
 import {
   BASE,
   commit,
@@ -16,15 +17,8 @@ import {
   unmerged,
 } from '../support/fixes.js';
 import { forgeJson } from '../support/forge.js';
-import {
-  featureFile,
-  ISSUES,
-  makeForge,
-  makeStarted,
-  putFeatures,
-  storedFeature,
-} from '../support/forge-project.js';
-import { run } from '../support/project.js';
+import { featureFile, makeForge, makeStarted, putFeatures, storedFeature } from '../support/forge-project.js';
+import { commitAll, run } from '../support/project.js';
 
 /** The feature that both sides changed. */
 const FILE = featureFile('A');
@@ -155,22 +149,60 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(project.read(FILE)).toBe(text);
   });
 
+  it('LIN-01 two branches that change different issues do not conflict', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Login fails']);
+    commitAll(project, 'Issue');
+    project.git('switch', '-qc', 'other');
+    await forgeJson(project, ['linear', 'new', 'Types missing']);
+    commitAll(project, 'theirs');
+    project.git('switch', '-q', '-');
+    await forgeJson(project, ['linear', 'start', 'LOCAL-7032']);
+    commitAll(project, 'ours');
+    expect(git(project, 'merge', '-q', '--no-edit', 'other')).toBe(0);
+    const { issues } = await forgeJson<IssueList>(project, ['linear', 'list']);
+    expect(issues.map(({ title, state }) => [title, state])).toEqual([
+      ['Login fails', 'started'],
+      ['Types missing', 'unstarted'],
+    ]);
+  });
+
+  it('LIN-04 an issue that one side finished stays done', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Login fails']);
+    commitAll(project, 'Issue');
+    project.git('switch', '-qc', 'other');
+    await forgeJson(project, ['linear', 'done', 'LOCAL-7032', '--summary', 'fixed']);
+    commitAll(project, 'theirs');
+    project.git('switch', '-q', '-');
+    await forgeJson(project, ['linear', 'start', 'LOCAL-7032']);
+    commitAll(project, 'ours');
+    expect(git(project, 'merge', 'other')).toBe(1);
+    const active = async () => (await forgeJson<IssueList>(project, ['linear', 'list'])).issues;
+    expect(await active()).toEqual([]);
+    const { fixes, exitCode } = await fix(project);
+    expect([exitCode, fixes.map(({ what }) => what)]).toEqual([
+      0,
+      [expect.stringMatching(/^delete .*LOCAL-7032/)],
+    ]);
+    expect([await active(), unmerged(project), git(project, 'commit', '-qm', 'Merge')]).toEqual([[], '', 0]);
+    expect(project.git('ls-files', '.forge/linear')).not.toContain('active.d');
+    expect((await forgeJson<Issue>(project, ['linear', 'show', 'LOCAL-7032'])).state).toBe('done');
+  });
+
   it('issues and archived sessions', async () => {
     const project = await makeStarted();
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--learned', 'x']);
     const session = archive;
     const write = (word: string, at: string): void => {
-      const issues = [
-        { linear_id: 'L-1', title: word, updated_at: at, labels: [word] },
-        { linear_id: word, title: word },
-      ];
-      project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }, null, 2));
+      const issue = { linear_id: 'L-1', title: word, updated_at: at, labels: [word] };
+      project.write('.forge/linear/active.d/L-1.json', JSON.stringify(issue, null, 2));
       const kept = project.json<{ learned: string[] }>(session);
       project.write(
         session,
         JSON.stringify({ ...kept, next: word, learned: [...kept.learned, word] }, null, 2),
       );
-      project.git('commit', '-qam', word);
+      commitAll(project, word);
     };
     project.git('switch', '-qc', 'other');
     write('theirs', '2026-02-02T00:00:00Z');
@@ -179,9 +211,8 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(git(project, 'merge', 'other')).toBe(1);
     const { fixes, exitCode } = await fix(project);
     expect([exitCode, fixes.length, unmerged(project)]).toEqual([0, 2, '']);
-    const { issues } = project.json<{ issues: object[] }>(ISSUES);
-    expect(issues[0]).toMatchObject({ title: 'theirs', labels: ['ours', 'theirs'] });
-    expect(issues).toHaveLength(3);
+    const { issues } = await forgeJson<IssueList>(project, ['linear', 'list']);
+    expect(issues).toMatchObject([{ title: 'theirs', labels: ['ours', 'theirs'] }]);
     expect(project.json(session)).toMatchObject({
       next: 'ours',
       learned: [expect.any(String), 'ours', 'theirs'],

@@ -14,7 +14,8 @@ interface Refs {
 
 function putIssues(project: Project, ...ids: string[]): void {
   const issues = ids.map((linear_id) => ({ linear_id, title: `Title of ${linear_id}` }));
-  project.write(ISSUES, `${JSON.stringify({ schema_version: '1.0', issues }, null, 2)}\n`);
+  for (const issue of issues)
+    project.write(`.forge/linear/active.d/${issue.linear_id}.json`, `${JSON.stringify(issue, null, 2)}\n`);
   project.git('add', '-A');
   project.git('commit', '-qm', 'Plan');
 }
@@ -52,10 +53,12 @@ describe('commits that name an issue', () => {
     expect(refsOf(project, 'SX9-12')).toEqual({ branch: null, commits: [traced] });
     expect(refsOf(project, 'SX9-9')).toBeUndefined();
     expect(changedPaths(project)).toEqual([]);
-    const stored = project.git('show', `HEAD:${ISSUES}`);
-    expect(`${stored}\n`).toBe(project.read(ISSUES));
+    expect(project.git('show', 'HEAD:.forge/linear/active.d/SX9-123.json')).toContain(plain);
     // A branch and other fields of git_refs stay.
-    project.write(ISSUES, stored.replace('"branch": null', '"branch": "feature/x", "more": 1'));
+    project.write(
+      ISSUES,
+      project.read(ISSUES).replace(/("SX9-123"[^}]*"branch": )null/, '$1"feature/x", "more": 1'),
+    );
     const last = commit(project, MESSAGE);
     await session(project);
     const refs = { branch: 'feature/x', more: 1, commits: [own, plain, last] };
@@ -83,7 +86,7 @@ describe('commits that name an issue', () => {
     const own = commit(project, MESSAGE);
     const made = await create(project, 'SX9-123');
     expect(refsOf(project, 'SX9-123')?.commits).toEqual([own]);
-    expect(project.git('show', `${made.commit}:${ISSUES}`)).toContain(own);
+    expect(project.git('show', `${made.commit}:.forge/linear/active.d/SX9-123.json`)).toContain(own);
     expect(changedPaths(project)).toEqual([]);
   });
 
@@ -120,6 +123,7 @@ describe('commits that name an issue', () => {
     putIssues(project, 'SX9-123');
     commit(project, MESSAGE);
     await forgeJson(project, ['session', 'start']);
+    const whole = project.read(ISSUES);
     const damaged = '{ "issues": [';
     project.write(ISSUES, damaged);
     const { warnings, commit_skipped } = await forgeJson<{ warnings: string[]; commit_skipped?: string }>(
@@ -128,14 +132,14 @@ describe('commits that name an issue', () => {
     );
     expect([warnings.join('\n'), commit_skipped]).toEqual([
       expect.stringMatching(/Commits were not added.*active\.json/),
-      undefined,
+      'nothing changed',
     ]);
     expect(project.read(ISSUES)).toBe(damaged);
 
     const unborn = projectAt(makeFolder());
     unborn.git('init', '-q');
     await runForge(unborn, ['init']);
-    unborn.write(ISSUES, project.git('show', `HEAD~1:${ISSUES}`));
+    unborn.write(ISSUES, whole);
     expect(await session(unborn)).toEqual([]);
     expect(refsOf(unborn, 'SX9-123')).toBeUndefined();
   });

@@ -24,7 +24,7 @@ describe.skipIf(!pty)('forge linear at a terminal', () => {
         ['does not match [a-f0-9]', 'a1b2c3d..e4f5a6b\r'],
       ],
     );
-    expect([exitCode, shown]).toEqual([0, expect.stringContaining('LOCAL-1')]);
+    expect([exitCode, shown]).toEqual([0, expect.stringContaining('LOCAL-1135')]);
     const { issues } = await forgeJson<IssueList>(project, ['linear', 'list']);
     expect(issues).toMatchObject([
       {

@@ -32,11 +32,11 @@ export interface Issue {
   title: string;
 }
 
-/** Merges lists of issues. */
+/** Merges lists of records in a file. */
 export const issues = (sides: Sides<Issue[]>): Issue[] => {
-  const file = (list: Issue[]): object => ({ schema_version: '1.0', issues: list });
+  const file = (list: Issue[]): object => ({ linear_id: 'X', title: 'x', issues: list });
   const { ours, theirs, base } = sides;
-  return merge<{ issues: Issue[] }>('issues', {
+  return merge<{ issues: Issue[] }>('done', {
     ours: file(ours),
     theirs: file(theirs),
     base: base && file(base),

@@ -43,6 +43,7 @@ export interface RemoteIssue {
   description: string;
   type: string;
   labels: string[];
+  updatedAt?: string;
 }
 
 const STATES = ['backlog', 'unstarted', 'started', 'completed', 'canceled'].map((type, position) => ({
@@ -142,7 +143,7 @@ const toNode = (issue: RemoteIssue): object => ({
     branchName: `ada/${issue.identifier.toLowerCase()}`,
     url: `https://linear.app/x/${issue.identifier}`,
   },
-  ...{ createdAt: now, updatedAt: now, team, parent: null },
+  ...{ createdAt: now, updatedAt: issue.updatedAt ?? now, team, parent: null },
   state: STATES.find(({ type }) => type === issue.type),
   labels: { nodes: issue.labels.map((name) => ({ id: name, name })) },
 });

@@ -9,6 +9,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { closeEntries, Entry, KFR, NO_KFR, settling } from '../kfr/rules.js';
 import {
   type Draft,
+  derive,
   findKeyed,
   type Identified,
   type RecordRef,
@@ -69,7 +70,7 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
 
 /** Oldest first. */
 export async function listNotes(context: Context): Promise<{ notes: Note[]; warnings: string[] }> {
-  return { notes: readNotes(context), warnings: context.warnings };
+  return { notes: derive(context, 'notes', () => readNotes(context)), warnings: context.warnings };
 }
 
 export const readNotes = (context: Context): Note[] => readRecords(context, 'note').map(toNote);

@@ -3,12 +3,14 @@ import { ForgeError } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
 import { oneOf } from '../core/text.js';
 import { type Diagnosis, type Forge, type LogRow, TIERS } from '../index.js';
+import { objectsIn } from '../learning/proven.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
 import {
   csvLine,
   cycleSeries,
   featureSeries,
   listDecisions,
+  listDone,
   MEMORY_LIMIT,
   memorySeries,
   type Series,
@@ -94,6 +96,9 @@ function whole(name: string, given: string | undefined, min: number, max: number
   return given === undefined ? otherwise : parseWhole(given, name, min, max);
 }
 
+/** Sessions and commits that are read for the work of the last day. */
+const SHOWN_WORK = 50;
+
 async function readOverview({ forge: open }: Source) {
   const forge = open();
   const problems = new Set<string>();
@@ -108,18 +113,22 @@ async function readOverview({ forge: open }: Source) {
     }
   };
   const reading = forge.status();
-  const [status, where, sessions, focus, next, learned, kfr, list, trust, stats] = await Promise.all([
-    reading,
-    reading.then((status) => forge.where({ status })),
-    attempt(forge.session.list({ limit: 1 }), null),
-    attempt(forge.focus.show(), NO_FOCUS),
-    attempt(forge.next(), null),
-    attempt(forge.memory.known(), null),
-    attempt(forge.kfr.list(), null),
-    attempt(forge.feature.list(), null),
-    attempt(forge.trust.show(), null),
-    attempt(forge.memory.stats(), null),
-  ]);
+  const [status, where, sessions, focus, next, learned, kfr, list, trust, stats, lessons, history] =
+    await Promise.all([
+      reading,
+      reading.then((status) => forge.where({ status })),
+      attempt(forge.session.list({ limit: SHOWN_WORK }), null),
+      attempt(forge.focus.show(), NO_FOCUS),
+      attempt(forge.next(), null),
+      attempt(forge.memory.known(), null),
+      attempt(forge.kfr.list(), null),
+      attempt(forge.feature.list(), null),
+      attempt(forge.trust.show(), null),
+      attempt(forge.memory.stats(), null),
+      attempt(forge.knowledge.list(), null),
+      attempt(forge.commit.history({ limit: SHOWN_WORK }), null),
+    ]);
+  const [learnings, commits] = [lessons?.learnings ?? [], history?.commits ?? []];
   for (const problem of where.problems) problems.add(problem);
   return {
     /** `root` is the project's folder, `branch` null without git or on a detached HEAD. */
@@ -141,6 +150,8 @@ async function readOverview({ forge: open }: Source) {
       limit: MEMORY_LIMIT,
     },
     decisions: listDecisions(where, { trust, learned, kfr, features: list }),
+    /** The work of the last day, newest first. */
+    done: listDone(Date.now(), { sessions, learnings, features: list, commits }),
     /** Files that could not be read. */
     problems: [...problems],
   };
@@ -183,6 +194,16 @@ async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
   const { session, focus, kfr, answers, progress } = await forge.session.show({ id });
   const [from, to] = [Date.parse(session.started_at), Date.parse(session.ended_at ?? '9999')];
   const { commits } = await forge.commit.history({ limit: 1000 });
+  const { learnings } = await forge.knowledge.list();
+  const isThen = (at: string | undefined): boolean => {
+    const time = Date.parse(at ?? '');
+    return time >= from && time <= to + END_COMMIT;
+  };
+  const records = newest(await rows(), (row) => isOfSession(row, session.id));
+  const verdict = records.find(({ kind, execution }) => kind === 'cycle' && execution !== undefined);
+  const patterns = verdict ? objectsIn((await forge.memory.show({ id: verdict.id })).record.patterns) : [];
+  const lessons = learnings.filter(({ learned_at }) => isThen(learned_at));
+  const own = new Set(lessons.flatMap((one) => (one.kind === 'success' ? [one.approach] : [])));
   return {
     session,
     focus,
@@ -190,14 +211,31 @@ async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
     answers,
     /** `time` is `HH:MM` in UTC. */
     progress: progress.lines,
-    commits: commits.filter(({ at }) => Date.parse(at) >= from && Date.parse(at) <= to + END_COMMIT),
-    records: newest(await rows(), (row) => isOfSession(row, session.id)),
+    /** All that was learned in its time, by `forge learn` too. */
+    lessons,
+    /** Candidates that it saw again (`--confirm`). */
+    confirmed: patterns.map(({ pattern }) => String(pattern)).filter((pattern) => !own.has(pattern)),
+    /** Null without an evaluation; its classification is null if nothing was verified. */
+    verdict: verdict ? { classification: verdict.classification ?? null } : null,
+    commits: commits.filter(({ at }) => isThen(at)),
+    records,
   };
 }
 
+const MAX_NOTES = 500;
+
 async function readKnowledge({ forge: open }: Source) {
   const forge = open();
-  return { ...(await forge.memory.known()), ...(await forge.knowledge.list()) };
+  const { items } = await forge.trust.show();
+  const { notes } = await forge.note.list();
+  return {
+    ...(await forge.memory.known()),
+    ...(await forge.knowledge.list()),
+    /** Invariants of architecture.md and knowledge.json. `trusted`: approved on this machine. */
+    rules: items.flatMap(({ kind, content, state }) => (kind === 'rule' ? [{ text: content, state }] : [])),
+    /** Newest first. */
+    notes: notes.slice(-MAX_NOTES).reverse(),
+  };
 }
 
 async function readLog({ rows }: Source, given: Given) {

@@ -152,6 +152,18 @@ export const OverviewView = ({ answer }: { answer: Answer<Overview> }) => (
           <Proved features={overview.features} />
           <MemoryCard memory={overview.memory} />
         </div>
+        <Card title="Done in the last day" wide aside={<a href={linkTo('sessions')}>all sessions</a>}>
+          <List
+            items={overview.done}
+            none="Nothing yet."
+            entry={({ at, what, id, text }) => ({
+              name: id ?? what,
+              href: id === null ? undefined : linkTo(`${what}s`, id),
+              at,
+              text,
+            })}
+          />
+        </Card>
         <Card title="Health" wide>
           <List
             items={overview.health}

@@ -44,6 +44,7 @@ const route = <A extends object>(
 /** VIS-03: every route of the API below /api/, GET only. docs/page-api.md is made from these and their types. */
 export const ROUTES = {
   overview: route('Health, the work now, and what waits for a person', readOverview),
+  done: route('What was done in the last day, newest first', readDone),
   findings: route('What forge doctor finds, worst first', ({ symptoms }) => symptoms()),
   tree: route('Names and sizes in .forge/, with the kinds of RFC-9060 §8.2', ({ forge }) => forge().tree()),
   features: route('All features with their evidence', readFeatures),
@@ -96,9 +97,6 @@ function whole(name: string, given: string | undefined, min: number, max: number
   return given === undefined ? otherwise : parseWhole(given, name, min, max);
 }
 
-/** Sessions and commits that are read for the work of the last day. */
-const SHOWN_WORK = 50;
-
 async function readOverview({ forge: open }: Source) {
   const forge = open();
   const problems = new Set<string>();
@@ -113,22 +111,18 @@ async function readOverview({ forge: open }: Source) {
     }
   };
   const reading = forge.status();
-  const [status, where, sessions, focus, next, learned, kfr, list, trust, stats, lessons, history] =
-    await Promise.all([
-      reading,
-      reading.then((status) => forge.where({ status })),
-      attempt(forge.session.list({ limit: SHOWN_WORK }), null),
-      attempt(forge.focus.show(), NO_FOCUS),
-      attempt(forge.next(), null),
-      attempt(forge.memory.known(), null),
-      attempt(forge.kfr.list(), null),
-      attempt(forge.feature.list(), null),
-      attempt(forge.trust.show(), null),
-      attempt(forge.memory.stats(), null),
-      attempt(forge.knowledge.list(), null),
-      attempt(forge.commit.history({ limit: SHOWN_WORK }), null),
-    ]);
-  const [learnings, commits] = [lessons?.learnings ?? [], history?.commits ?? []];
+  const [status, where, sessions, focus, next, learned, kfr, list, trust, stats] = await Promise.all([
+    reading,
+    reading.then((status) => forge.where({ status })),
+    attempt(forge.session.list({ limit: 1 }), null),
+    attempt(forge.focus.show(), NO_FOCUS),
+    attempt(forge.next(), null),
+    attempt(forge.memory.known(), null),
+    attempt(forge.kfr.list(), null),
+    attempt(forge.feature.list(), null),
+    attempt(forge.trust.show(), null),
+    attempt(forge.memory.stats(), null),
+  ]);
   for (const problem of where.problems) problems.add(problem);
   return {
     /** `root` is the project's folder, `branch` null without git or on a detached HEAD. */
@@ -150,11 +144,23 @@ async function readOverview({ forge: open }: Source) {
       limit: MEMORY_LIMIT,
     },
     decisions: listDecisions(where, { trust, learned, kfr, features: list }),
-    /** The work of the last day, newest first. */
-    done: listDone(Date.now(), { sessions, learnings, features: list, commits }),
     /** Files that could not be read. */
     problems: [...problems],
   };
+}
+
+/** Sessions and commits that are read. */
+const MAX_DONE = 100;
+
+async function readDone({ forge: open }: Source) {
+  const forge = open();
+  const [sessions, { learnings }, { features }, { commits }] = await Promise.all([
+    forge.session.list({ limit: MAX_DONE }),
+    forge.knowledge.list(),
+    forge.feature.list(),
+    forge.commit.history({ limit: MAX_DONE }),
+  ]);
+  return { done: listDone(Date.now(), { sessions, learnings, features, commits }) };
 }
 
 async function readFeatures({ forge: open }: Source) {

@@ -94,7 +94,7 @@ export async function exportMarkdown(source: Source): Promise<string> {
       'Empty.',
     ),
     'Done in the last day': list(
-      overview.done,
+      copy.done?.done ?? [],
       ({ what, id, text }) => `${what}${id === null ? '' : ` ${md(id)}`}: ${md(text)}`,
       'Nothing.',
     ),

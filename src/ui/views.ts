@@ -97,9 +97,9 @@ export interface Done {
 }
 
 interface Work {
-  sessions: SessionOverview | null;
+  sessions: SessionOverview;
   learnings: readonly Learning[];
-  features: FeatureList | null;
+  features: readonly Feature[];
   commits: readonly Commit[];
 }
 
@@ -108,7 +108,7 @@ const DAY = 24 * 3_600_000;
 /** The work of the 24 hours before `now`, newest first. */
 export function listDone(now: number, { sessions, learnings, features, commits }: Work): Done[] {
   const all: Done[] = [
-    ...[sessions?.active ?? [], sessions?.sessions ?? []].flat().map(({ id, status, task, ...session }) => ({
+    ...[sessions.active ?? [], sessions.sessions].flat().map(({ id, status, task, ...session }) => ({
       ...{ at: session.ended_at ?? session.started_at, what: 'session' as const, id },
       text: `${status}: ${task ?? 'no task'}`,
     })),
@@ -116,7 +116,7 @@ export function listDone(now: number, { sessions, learnings, features, commits }
       ...{ at: learning.learned_at ?? '', what: 'lesson' as const, id: null },
       text: describeLearning(learning),
     })),
-    ...(features?.features ?? []).flatMap(({ id, name, status, verified_at }) =>
+    ...features.flatMap(({ id, name, status, verified_at }) =>
       status === 'passing'
         ? [{ at: verified_at ?? '', what: 'feature' as const, id, text: `${name} passes` }]
         : [],

@@ -115,14 +115,14 @@ function checkName(name: string): string {
   });
 }
 
-/** Newest first. */
 export async function listArtifacts(
   context: Context,
 ): Promise<{ artifacts: Artifact[]; warnings: string[] }> {
   return { artifacts: readIndex(context), warnings: context.warnings };
 }
 
-function readIndex(context: Context): Artifact[] {
+/** Newest first. */
+export function readIndex(context: Context): Artifact[] {
   const folder = indexFolder(context);
   return context.disk
     .list(folder)

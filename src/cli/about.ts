@@ -67,7 +67,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'artifact show': { exits: { '1': 'its content is not as it was added' } },
   'artifact verify': { exits: { '1': 'an artifact is missing or changed' } },
   import: {
-    text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, GEMINI.md, the rules of Cursor, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. It does not change their files. Each note and feature keeps the path of its file. Importing again adds only what is new.',
+    text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, GEMINI.md, the rules of Cursor, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. It does not change their files. Each note and feature keeps the path of its file. Importing again adds what is new and replaces notes whose section changed.',
     examples: ['forge import --from beads --yes'],
   },
   linear: {
@@ -97,7 +97,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: "An agent's hooks record what it reads and searches, and show it the result when it asks the same again and nothing has changed. Findings stay on this machine.",
   },
   recall: {
-    text: 'Searches notes, knowledge, features, issues, session logs, findings, skills, cycles and commits, without a model or a network. Quoted words match exactly; tier:, session:, file: and since: filter. Each hit shows which words matched.',
+    text: 'Searches notes, knowledge, features, issues, session logs, findings, skills, artifacts, cycles and commits, without a model or a network. Quoted words match exactly; tier:, session:, file: and since: filter. Each hit shows which words matched.',
     exits: { '1': 'nothing was found' },
     examples: ['forge recall tier:feature login', 'forge recall login file:src/login.ts'],
   },

@@ -1,6 +1,6 @@
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { plural } from '../core/text.js';
+import { oneLine, plural } from '../core/text.js';
 import type { Imported, ImportedFile } from '../index.js';
 
 const NAMES = 'claude agents gemini cursor progress features memory-bank beads task-master backlog'.split(
@@ -47,12 +47,12 @@ function tableOf(files: readonly ImportedFile[], style: Style): string {
 }
 
 function describe(
-  { notes, features, known, done, problem }: Omit<ImportedFile, 'file' | 'source'>,
+  { notes, changed = 0, features, known, done, problem }: Omit<ImportedFile, 'file' | 'source'>,
   style: Style,
 ): string {
   if (problem !== undefined) return style.warn(problem);
   const parts = [
-    ...(notes > 0 ? [plural(notes, 'note')] : []),
+    ...(notes > 0 ? [`${plural(notes, 'note')}${changed > 0 ? ` (${changed} changed)` : ''}`] : []),
     ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
     ...(known > 0 ? [style.dim(`${known} already there`)] : []),
     ...(done > 0 ? [style.dim(`${done} done, skipped`)] : []),
@@ -63,8 +63,18 @@ function describe(
 function render(result: Imported, style: Style): string {
   if (result.files.length === 0)
     return 'Nothing to import: no CLAUDE.md, AGENTS.md, GEMINI.md, Cursor rules, feature_list.json, memory-bank, beads, Task Master or Backlog.md here.';
-  const table = tableOf(result.files, style);
-  if (result.applied) return `${table}\n${style.good('✓')} Imported. Next: ${style.command('forge next')}`;
+  const gone = result.files.flatMap(({ file, gone = [] }) => gone.map((note) => ({ ...note, file })));
+  const table = [
+    tableOf(result.files, style),
+    ...gone
+      .slice(0, MAX_FILES_SHOWN)
+      .map(
+        ({ id, text, file }) =>
+          `No longer in ${file}: ${oneLine(text, 60)}  ${style.command(`forge note remove ${id.slice(0, 12)}`)}`,
+      ),
+  ].join('\n');
+  const next = result.files.some(({ features }) => features.length > 0) ? 'forge next' : 'forge note list';
+  if (result.applied) return `${table}\n${style.good('✓')} Imported. Next: ${style.command(next)}`;
   return count(result) === 0
     ? `${table}\nNothing new.`
     : `${table}\nNothing was stored. To import: ${style.command('forge import --yes')}`;

@@ -7,7 +7,8 @@ import { oneLine, sha256 } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
 import { cleanForeign } from '../guard/guard.js';
-import { readRecords, requireMemory, storeRecords } from '../ledger/memory.js';
+import { requireMemory, storeRecords } from '../ledger/memory.js';
+import { type Note, readNotes } from '../note/note.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
 import { SOURCES, type Source, type Task } from './sources.js';
 
@@ -23,6 +24,10 @@ export interface ImportedFile {
   source: string;
   /** Number of new notes. */
   notes: number;
+  /** Number of new notes that replace an older one of the same section. */
+  changed?: number;
+  /** Notes whose section the file no longer has. */
+  gone?: Note[];
   /** Ids of new features. */
   features: string[];
   /** Number of notes and features that exist already. */
@@ -43,11 +48,11 @@ const MAX_FILES = 2000;
 
 interface Plan {
   files: ImportedFile[];
-  notes: { text: string; source: string }[];
+  notes: { text: string; source: string; removes?: string[] }[];
   features: Feature[];
 }
 
-/** AGT-05: imports notes and tasks of other tools. Each record names its file. Repeating it adds nothing. */
+/** AGT-05: imports notes and tasks of other tools. Each record names its file. Repeating it adds only what changed. */
 export async function importMemory(
   context: Context,
   raw: z.infer<typeof ImportInput> = {},
@@ -111,6 +116,10 @@ function filesOf({ layout }: Context, sources: readonly Source[]): SourceFile[] 
   return found;
 }
 
+/** Whether another tool keeps something here that could be imported. */
+export const hasSources = ({ layout }: Context): boolean =>
+  SOURCES.some(({ files }) => files.some((pattern) => expand(layout.root, pattern).length > 0));
+
 /** The files that a pattern matches. It may have one *, in the file's name. */
 function expand(root: string, pattern: string): string[] {
   const folder = dirname(pattern);
@@ -154,14 +163,23 @@ const withoutMark = (bytes: Buffer): Buffer =>
 
 function planImport(context: Context, files: readonly Read[]): Plan {
   const now = timestamp(context);
-  const texts = new Set(readRecords(context, 'note').map(({ record }) => String(record.text)));
+  const stored = readNotes(context);
+  const texts = new Set(stored.map(({ text }) => text));
+  const current = new Set(files.flatMap(({ notes }) => notes));
   const present = readFeatures(context);
   const open = new Set(files.flatMap(({ tasks }) => tasks.map(({ id }) => toId(id))));
   for (const { id } of present) open.add(id);
   const plan: Plan = { files: [], notes: [], features: [] };
   for (const { source, file, notes, tasks, done, problem } of files) {
     const fresh = notes.filter((text) => texts.size < texts.add(text).size);
-    plan.notes.push(...fresh.map((text) => ({ text, source: file })));
+    const old = stored.filter((note) => note.source === file && !problem && !current.has(note.text));
+    const planned = fresh.map((text) => {
+      const same = old.filter((note) => headingOf(note.text) === headingOf(text));
+      for (const note of same) old.splice(old.indexOf(note), 1);
+      return { text, source: file, ...(same.length > 0 && { removes: same.map(({ id }) => id) }) };
+    });
+    plan.notes.push(...planned);
+    const changed = planned.filter(({ removes }) => removes).length;
     const ids: string[] = [];
     for (const task of tasks) {
       const id = toId(task.id);
@@ -174,11 +192,16 @@ function planImport(context: Context, files: readonly Read[]): Plan {
     plan.files.push({
       ...{ file, source: source.name, notes: fresh.length, features: ids },
       ...{ known: notes.length - fresh.length + tasks.length - ids.length, done },
+      ...(changed > 0 && { changed }),
+      ...(old.length > 0 && { gone: old }),
       ...(problem === undefined ? {} : { problem }),
     });
   }
   return plan;
 }
+
+/** The headings above a note's text, which say where in its file it came from. */
+const headingOf = (text: string): string => text.split('\n\n', 1)[0] ?? '';
 
 /** An id that is no valid feature id gets a hash, because ids become file names. */
 function toId(id: string): string {

@@ -153,8 +153,9 @@ export function explainNoGit(from: string, repository: Repository | null): strin
 }
 
 /** At most three commands, each of which works as printed. */
-export const nextSteps = (context: Context, parts: readonly Part[]): string[] => [
+export const nextSteps = (context: Context, parts: readonly Part[], canImport: boolean): string[] => [
   ...(parts.length > 0 ? ['sh .forge/init.sh'] : []),
+  ...(canImport ? ['forge import'] : []),
   ...(hasFeatures(context) ? [] : ['forge feature add "First thing to build"']),
   'forge start',
 ];

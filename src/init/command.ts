@@ -61,7 +61,10 @@ async function askToSetUp({ agents, isRepository, found }: ProjectView, input: I
   }
 }
 
-const SCRIPT = 'sh .forge/init.sh';
+const COMMENTS: Readonly<Record<string, string>> = {
+  'sh .forge/init.sh': 'install dependencies, run a quick check',
+  'forge import': 'take over notes and tasks of other tools; shows the plan first',
+};
 
 function render(result: InitResult, style: Style, { test }: Record<string, unknown>): string {
   const { root, created, repaired, kept, agents, hooks, skipped, next } = result;
@@ -84,8 +87,8 @@ function render(result: InitResult, style: Style, { test }: Record<string, unkno
     '',
     'Next:',
     ...next.map((line) => {
-      const comment = line === SCRIPT ? style.dim('   # install dependencies, run a quick check') : '';
-      return `  ${style.command(line)}${comment}`;
+      const comment = COMMENTS[line];
+      return `  ${style.command(line)}${comment ? style.dim(`   # ${comment}`) : ''}`;
     }),
     ...(result.proposals.length > 0 ? ['', style.dim(describeCommit(result))] : []),
   ].join('\n');

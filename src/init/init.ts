@@ -134,11 +134,13 @@ export async function initialize(
     // The same in every clone, as soon as there is a commit.
     context.git ? rootCommit(context.git) : null,
   ]);
+  // Before agents are set up, which writes such files.
+  const canImport = isFresh(context) && (await import('../import/import.js')).hasSources(context);
   const result = context.disk.withLock(() => writeAll(context, input, found, { name, ledgerRoot }));
   warnIfFails(context, () => void result.repaired.push(...restoreLedgerViews(context)));
   result.skipped.push(...explainNoGit(from, repository));
   await setUp(context, input, result);
-  return { ...result, next: nextSteps(context, result.parts) };
+  return { ...result, next: nextSteps(context, result.parts, canImport) };
 }
 
 function writeAll(

@@ -200,8 +200,17 @@ export const noteGroup: Group = {
       args: ['<text>'],
       summary: 'Keep a note for good, in the ledger',
       example: 'forge note add "The staging database is rebuilt every Monday"',
+      options: [
+        { flags: '--replaces <id>', help: 'a note that no longer holds', values: { live: ['note'] } },
+      ],
       writes: true,
-      run: async (call, text) => call.forge().note.add({ text: await call.text(text as string) }),
+      run: async (call, text) => {
+        const { replaces } = call.options as { replaces?: string };
+        return call.forge().note.add({
+          text: await call.text(text as string),
+          ...(replaces === undefined ? {} : { replaces }),
+        });
+      },
       render: (note, style) =>
         'observed' in note ? describeObserved(note.observed) : columns([noteRow(note, style)]),
     }),
@@ -234,8 +243,12 @@ export const noteGroup: Group = {
       summary: 'Show one note',
       example: 'forge note show 3fa9c1d2',
       run: (call, id) => call.forge().note.show({ id: id as string }),
-      render: ({ id, at, session, text, by }, style) =>
-        `${style.dim(`${id}  ${at}  ${session ?? 'no session'}${by === undefined ? '' : '  by an agent'}`)}\n${text}`,
+      render: ({ id, at, session, text, by, removes = [] }, style) =>
+        [
+          style.dim(`${id}  ${at}  ${session ?? 'no session'}${by === undefined ? '' : '  by an agent'}`),
+          ...removes.map((old) => style.dim(`replaces ${old.slice(0, 12)}`)),
+          text,
+        ].join('\n'),
     }),
     command<{ removed: Note }>({
       name: 'remove',

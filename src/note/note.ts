@@ -9,6 +9,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { closeEntries, Entry, KFR, NO_KFR, settling } from '../kfr/rules.js';
 import {
   type Draft,
+  derive,
   findKeyed,
   type Identified,
   type RecordRef,
@@ -16,6 +17,7 @@ import {
   requireMemory,
   storeRecords,
 } from '../ledger/memory.js';
+import { textsIn } from '../ledger/record.js';
 import {
   type Context,
   hasPromotion,
@@ -39,34 +41,42 @@ export interface Note {
   source?: string;
   /** Written by an agent. */
   by?: 'agent';
+  /** Ids of the notes that it replaces. */
+  removes?: string[];
 }
 
-const NoteInput = z.strictObject({ text: z.string() });
+const NoteInput = z.strictObject({ text: z.string(), replaces: z.optional(z.string()) });
 
-/** A builder's is stored by its cycle. */
+/** A builder's is stored by its cycle. `replaces`: the id of a note that no longer holds, or the start of it. */
 export async function addNote(context: Context, raw: z.infer<typeof NoteInput>): Promise<Note | Observed> {
   const observe = observerOf(context, 'memory');
-  const text = checkText(checkInput(NoteInput, raw).text, { what: 'The note' });
+  const input = checkInput(NoteInput, raw);
+  const text = checkText(input.text, { what: 'The note' });
+  if (input.replaces !== undefined) requireSupervisor(context, 'memory');
   if (observe) return observe([text], [], 'note');
   requireMemory(context);
+  const removes =
+    input.replaces === undefined ? {} : { removes: [showNote(context, { id: input.replaces }).id] };
   const at = timestamp(context);
   // Read before the note is stored: a failure after that would report that nothing was kept.
   const session = readRunning(context)?.id ?? null;
-  const [stored] = storeRecords(context, [{ tier: 'note', kind: 'note', text, at, ...madeBy(context) }]);
+  const [stored] = storeRecords(context, [
+    { tier: 'note', kind: 'note', text, at, ...removes, ...madeBy(context) },
+  ]);
   const id = stored?.id ?? '';
   queueEvent(context, 'learning', id, { kind: 'note', id, title: text }, session);
-  return { id, text, at, session, ...madeBy(context) };
+  return { id, text, at, session, ...madeBy(context), ...removes };
 }
 
 /** Oldest first. */
 export async function listNotes(context: Context): Promise<{ notes: Note[]; warnings: string[] }> {
-  return { notes: readNotes(context), warnings: context.warnings };
+  return { notes: derive(context, 'notes', () => readNotes(context)), warnings: context.warnings };
 }
 
-const readNotes = (context: Context): Note[] => readRecords(context, 'note').map(toNote);
+export const readNotes = (context: Context): Note[] => readRecords(context, 'note').map(toNote);
 
 function toNote({ id, record }: Identified): Note {
-  const { text, at, session, from, by, source } = record;
+  const { text, at, session, from, by, source, removes } = record;
   return {
     id,
     text: String(text ?? ''),
@@ -75,6 +85,7 @@ function toNote({ id, record }: Identified): Note {
     ...(typeof from === 'string' ? { from } : {}),
     ...(typeof source === 'string' ? { source } : {}),
     ...(by === 'agent' ? { by } : {}),
+    ...(removes === undefined ? {} : { removes: textsIn(removes) }),
   };
 }
 

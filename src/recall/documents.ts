@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { readIndex } from '../artifact/artifact.js';
 import { withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
 import { stampOf } from '../core/files.js';
@@ -109,7 +110,7 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
     }
     const { tier, kind, at = null } = record;
     if (kind === 'reset') hasReset = true;
-    if (kind === 'removed') redacted.push(...textsIn(record.removes).map((one) => one.slice(0, ID_LENGTH)));
+    if (tier === 'note') redacted.push(...textsIn(record.removes).map((one) => one.slice(0, ID_LENGTH)));
     if (tier === 'knowledge') records.push({ id, text: bytes.toString('utf8') });
     const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(withoutPasses(record));
     // Most records of a run only name its task.
@@ -259,6 +260,12 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
         ),
       ),
     skills: () => loose(skillDocuments(context, false)),
+    artifacts: () =>
+      loose(
+        readIndex(context).map(({ id, name, type, at, session, issue }) =>
+          document('artifact', id, `${name} [${type}] ${issue ?? ''}`.trim(), { at, session }),
+        ),
+      ),
   };
   return Promise.all(
     Object.entries(sources).map(async ([name, read]) => {

@@ -78,10 +78,10 @@ const NEIGHBORS = [0.5, 0.25];
 const SESSION = 0.5;
 /** Only the best hits pass their score to neighbors. */
 const MAX_WITH_NEIGHBORS = 200;
-/** Kinds that people keep on purpose rank higher. */
+/** Kinds that people keep on purpose rank before commits and logs, which only share words with the question. */
 const KINDS: Readonly<Record<string, number>> = {
   ...{ knowledge: 1.15, learned: 1.15, note: 1.1, feature: 1.05 },
-  ...{ skill: 0.7, audit: 0.5 },
+  ...{ session: 0.8, finding: 0.8, artifact: 0.8, commit: 0.6, audit: 0.5 },
 };
 /** The newest document gains this share. It halves every 90 days. */
 const RECENT = 0.1;

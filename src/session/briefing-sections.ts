@@ -171,13 +171,20 @@ const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =
 
 const SHOWN_NOTES = 5;
 
+/** Imported from a file that the agent's own program shows it. */
+const OWN_FILE = /\((?:(?:\.claude\/)?CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|\.cursor\S+)\) \[note /;
+const ownFilesLast = (notes: readonly string[]): string[] => [
+  ...notes.filter((note) => !OWN_FILE.test(note)),
+  ...notes.filter((note) => OWN_FILE.test(note)),
+];
+
 /** Only those of the task and related to it, because there may be hundreds. Without a task the newest. */
 function noteItems({ focus, notes }: BriefingData): string[] {
-  if (focus.task === null) return notes.slice(-SHOWN_NOTES).reverse();
+  if (focus.task === null) return ownFilesLast([...notes].reverse()).slice(0, SHOWN_NOTES);
   const id = focus.task.split(': ')[0];
   const own = notes.filter((note) => note.includes(` (${id}) [note `)).reverse();
   const related = about(notes, [focus.task, ...focus.files].join(' ')).map((at) => notes[at] ?? '');
-  const shown = [...new Set([...own, ...related])].slice(0, SHOWN_NOTES);
+  const shown = ownFilesLast([...new Set([...own, ...related])]).slice(0, SHOWN_NOTES);
   return [...shown, ...(notes.length > shown.length ? ['… other notes: forge note list'] : [])];
 }
 

@@ -50,8 +50,8 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
       proven: [...known.values()].map(({ answered: _, ...entry }): Known => entry),
       candidates: openCandidates(memory, known),
       // The task of a builder's note relates it to that task.
-      notes: notes.map(({ id, record: { text, task } }) => {
-        const about = typeof task === 'string' ? ` (${oneLine(task, 64)})` : '';
+      notes: notes.map(({ id, record: { text, task, source } }) => {
+        const about = typeof (task ?? source) === 'string' ? ` (${oneLine(String(task ?? source), 64)})` : '';
         return `${oneLine(String(text ?? ''), 300)}${about} [note ${id.slice(0, 12)}]`;
       }),
     };

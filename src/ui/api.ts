@@ -3,12 +3,14 @@ import { ForgeError } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
 import { oneOf } from '../core/text.js';
 import { type Diagnosis, type Forge, type LogRow, TIERS } from '../index.js';
+import { objectsIn } from '../learning/proven.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
 import {
   csvLine,
   cycleSeries,
   featureSeries,
   listDecisions,
+  listDone,
   MEMORY_LIMIT,
   memorySeries,
   type Series,
@@ -42,6 +44,7 @@ const route = <A extends object>(
 /** VIS-03: every route of the API below /api/, GET only. docs/page-api.md is made from these and their types. */
 export const ROUTES = {
   overview: route('Health, the work now, and what waits for a person', readOverview),
+  done: route('What was done in the last day, newest first', readDone),
   findings: route('What forge doctor finds, worst first', ({ symptoms }) => symptoms()),
   tree: route('Names and sizes in .forge/, with the kinds of RFC-9060 §8.2', ({ forge }) => forge().tree()),
   features: route('All features with their evidence', readFeatures),
@@ -146,6 +149,20 @@ async function readOverview({ forge: open }: Source) {
   };
 }
 
+/** Sessions and commits that are read. */
+const MAX_DONE = 100;
+
+async function readDone({ forge: open }: Source) {
+  const forge = open();
+  const [sessions, { learnings }, { features }, { commits }] = await Promise.all([
+    forge.session.list({ limit: MAX_DONE }),
+    forge.knowledge.list(),
+    forge.feature.list(),
+    forge.commit.history({ limit: MAX_DONE }),
+  ]);
+  return { done: listDone(Date.now(), { sessions, learnings, features, commits }) };
+}
+
 async function readFeatures({ forge: open }: Source) {
   const forge = open();
   const { features } = await forge.feature.list();
@@ -183,6 +200,16 @@ async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
   const { session, focus, kfr, answers, progress } = await forge.session.show({ id });
   const [from, to] = [Date.parse(session.started_at), Date.parse(session.ended_at ?? '9999')];
   const { commits } = await forge.commit.history({ limit: 1000 });
+  const { learnings } = await forge.knowledge.list();
+  const isThen = (at: string | undefined): boolean => {
+    const time = Date.parse(at ?? '');
+    return time >= from && time <= to + END_COMMIT;
+  };
+  const records = newest(await rows(), (row) => isOfSession(row, session.id));
+  const verdict = records.find(({ kind, execution }) => kind === 'cycle' && execution !== undefined);
+  const patterns = verdict ? objectsIn((await forge.memory.show({ id: verdict.id })).record.patterns) : [];
+  const lessons = learnings.filter(({ learned_at }) => isThen(learned_at));
+  const own = new Set(lessons.flatMap((one) => (one.kind === 'success' ? [one.approach] : [])));
   return {
     session,
     focus,
@@ -190,14 +217,31 @@ async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
     answers,
     /** `time` is `HH:MM` in UTC. */
     progress: progress.lines,
-    commits: commits.filter(({ at }) => Date.parse(at) >= from && Date.parse(at) <= to + END_COMMIT),
-    records: newest(await rows(), (row) => isOfSession(row, session.id)),
+    /** All that was learned in its time, by `forge learn` too. */
+    lessons,
+    /** Candidates that it saw again (`--confirm`). */
+    confirmed: patterns.map(({ pattern }) => String(pattern)).filter((pattern) => !own.has(pattern)),
+    /** Null without an evaluation; its classification is null if nothing was verified. */
+    verdict: verdict ? { classification: verdict.classification ?? null } : null,
+    commits: commits.filter(({ at }) => isThen(at)),
+    records,
   };
 }
 
+const MAX_NOTES = 500;
+
 async function readKnowledge({ forge: open }: Source) {
   const forge = open();
-  return { ...(await forge.memory.known()), ...(await forge.knowledge.list()) };
+  const { items } = await forge.trust.show();
+  const { notes } = await forge.note.list();
+  return {
+    ...(await forge.memory.known()),
+    ...(await forge.knowledge.list()),
+    /** Invariants of architecture.md and knowledge.json. `trusted`: approved on this machine. */
+    rules: items.flatMap(({ kind, content, state }) => (kind === 'rule' ? [{ text: content, state }] : [])),
+    /** Newest first. */
+    notes: notes.slice(-MAX_NOTES).reverse(),
+  };
 }
 
 async function readLog({ rows }: Source, given: Given) {

@@ -93,6 +93,17 @@ export async function exportMarkdown(source: Source): Promise<string> {
         `${id}, ${kind}${requires_resolution ? ', **open**' : ''}: ${md(text)}`,
       'Empty.',
     ),
+    'Done in the last day': list(
+      copy.done?.done ?? [],
+      ({ what, id, text }) => `${what}${id === null ? '' : ` ${md(id)}`}: ${md(text)}`,
+      'Nothing.',
+    ),
+    'Rules, and whether they are approved on this machine': list(
+      knowledge?.rules ?? [],
+      ({ text, state }) =>
+        `${md(text)} (${state === 'trusted' ? 'approved' : state === 'new' ? 'not approved' : state})`,
+      'None.',
+    ),
     Known: list(
       knowledge?.known ?? [],
       ({ pattern, status, tested, reported }) =>
@@ -100,10 +111,11 @@ export async function exportMarkdown(source: Source): Promise<string> {
       'Nothing is proven yet.',
     ),
     Learned: list(
-      knowledge?.learnings ?? [],
+      (knowledge?.learnings ?? []).filter(({ kind }) => kind !== 'invariant'),
       (learning) => `${learning.kind}: ${md(describeLearning(learning))}`,
       'Nothing yet.',
     ),
+    Notes: list(knowledge?.notes ?? [], ({ text }) => md(text), 'None.'),
     'Last sessions': list(
       (sessions?.sessions ?? []).slice(0, 10),
       ({ id, status, next }) => `${id}, ${status}${next ? `: next: ${md(next)}` : ''}`,
@@ -147,7 +159,7 @@ function featuresOf(features: Answers['features']['features']): string {
     const why = override
       ? `by hand: ${override.reason}`
       : verified_at
-        ? `tests passed ${verified_at} ${describeCommit(feature)}`.trimEnd()
+        ? `passes since ${verified_at} ${describeCommit(feature)}`.trimEnd()
         : '';
     return `| ${md(id)} | ${md(name)} | ${status} | ${md(why)} |`;
   });

@@ -1,5 +1,18 @@
+import { withoutOwn } from '../commit/recent.js';
 import { compareText, plural } from '../core/text.js';
-import type { Feature, FeatureList, KfrList, Learned, LogRow, TrustReport, Where } from '../index.js';
+import type { Commit } from '../git/read.js';
+import type {
+  Feature,
+  FeatureList,
+  KfrList,
+  Learned,
+  Learning,
+  LogRow,
+  SessionOverview,
+  TrustReport,
+  Where,
+} from '../index.js';
+import { describeLearning } from '../knowledge/rules.js';
 
 /** LTM-11: consolidation pauses from this size on, in bytes. */
 export const MEMORY_LIMIT = 100_000_000;
@@ -73,6 +86,49 @@ export const memorySeries = (rows: readonly LogRow[]): Series =>
     ['bytes'],
     true,
   );
+
+/** Something that was done. */
+export interface Done {
+  at: string;
+  what: 'session' | 'lesson' | 'feature' | 'commit';
+  /** Of the session or feature. */
+  id: string | null;
+  text: string;
+}
+
+interface Work {
+  sessions: SessionOverview;
+  learnings: readonly Learning[];
+  features: readonly Feature[];
+  commits: readonly Commit[];
+}
+
+const DAY = 24 * 3_600_000;
+
+/** The work of the 24 hours before `now`, newest first. */
+export function listDone(now: number, { sessions, learnings, features, commits }: Work): Done[] {
+  const all: Done[] = [
+    ...[sessions.active ?? [], sessions.sessions].flat().map(({ id, status, task, ...session }) => ({
+      ...{ at: session.ended_at ?? session.started_at, what: 'session' as const, id },
+      text: `${status}: ${task ?? 'no task'}`,
+    })),
+    ...learnings.map((learning) => ({
+      ...{ at: learning.learned_at ?? '', what: 'lesson' as const, id: null },
+      text: describeLearning(learning),
+    })),
+    ...features.flatMap(({ id, name, status, verified_at }) =>
+      status === 'passing'
+        ? [{ at: verified_at ?? '', what: 'feature' as const, id, text: `${name} passes` }]
+        : [],
+    ),
+    ...withoutOwn(commits).map(({ short, at, subject }) => ({
+      ...{ at, what: 'commit' as const, id: null, text: `${short} ${subject}` },
+    })),
+  ];
+  return all
+    .filter(({ at }) => now - Date.parse(at) < DAY)
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+}
 
 /** Something that waits for a person: the page shows the commands, and runs none. */
 export interface Decision {

@@ -86,6 +86,14 @@ describe('forge artifact', () => {
     expect(await forgeJson(project, ['artifact', 'verify'])).toMatchObject({ verified: 2, problems: [] });
   });
 
+  it('ART-01 AGT-03 recall finds an artifact by its name and its type', async () => {
+    const project = await makeForge();
+    project.write('retry-report.tap', 'ok 1\n');
+    await forgeJson(project, ['artifact', 'add', 'retry-report.tap', '--type', 'reports']);
+    for (const query of ['retry-report', 'tier:artifact reports'])
+      expect((await runForge(project, ['recall', query])).stdout).toMatch(/^artifact .*-retry-report\.tap/);
+  });
+
   it('ART-01 keeps a picture', async () => {
     const project = await makeForge();
     const bytes = Buffer.from([

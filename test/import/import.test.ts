@@ -234,6 +234,40 @@ describe('forge import', () => {
     expect(await notes(project)).toHaveLength(1);
   });
 
+  it('AGT-05 a changed section replaces its note, and a section that is gone is named', async () => {
+    const project = await makeForge();
+    const write = (port: number, rest = ''): void =>
+      project.write('AGENTS.md', `# App\n\n## Port\n\nTests use port ${port}.\n${rest}`);
+    write(3000, '\n## Style\n\nTabs in tests.\n');
+    await take(project, '--yes');
+    await forgeJson(project, ['note', 'add', 'The port of the staging tests is 81']);
+    write(4000, '\n## Style\n\nTabs in tests.\n');
+    const plan = await runForge(project, ['import']);
+    expect(plan.stdout).toMatch(/AGENTS\.md +1 note \(1 changed\), 1 already there\n/);
+    const done = await runForge(project, ['import', '--yes']);
+    expect(done.stdout).toContain('Imported. Next: forge note list');
+    expect((await notes(project)).map(({ text }) => text)).toEqual([
+      'App › Style\n\nTabs in tests.',
+      'The port of the staging tests is 81',
+      'App › Port\n\nTests use port 4000.',
+    ]);
+    const found = await runForge(project, ['recall', 'port']);
+    expect(found.stdout).not.toContain('3000');
+    // The agent's own program shows it AGENTS.md.
+    const { stdout } = await runForge(project, ['start', '--task', 'tests port']);
+    expect(stdout).toMatch(
+      /Notes about this .*\n {2}The port of the staging .*\n {2}App › Port .* \(AGENTS\.md\) \[note/,
+    );
+    expect(stdout).not.toContain('3000');
+    write(4000);
+    const gone = await runForge(project, ['import']);
+    expect(gone.stdout).toMatch(/No longer in AGENTS\.md: App › Style .* forge note remove \w{12}\n/);
+    await runForge(project, ['note', 'remove', /note remove (\w{12})/.exec(gone.stdout)?.[1] ?? '']);
+    expect((await runForge(project, ['import'])).stdout).not.toContain('No longer');
+    expect(await notes(project)).toHaveLength(2);
+    expect((await forgeJson<{ status: string }>(project, ['memory', 'verify'])).status).toBe('intact');
+  });
+
   it('AGT-05 with nothing there it says what it looks for', async () => {
     const { stdout } = await runForge(await makeForge(), ['import']);
     expect(stdout).toContain('Nothing to import');

@@ -188,6 +188,17 @@ describe('forge init', () => {
     expect(existsSync(fresh.path('.mcp.json'))).toBe(false);
   });
 
+  it('LAY-04 AGT-05 names forge import where another tool keeps something', async () => {
+    const project = makeRepository();
+    project.write('CLAUDE.md', '# Style\n\nTabs.\n');
+    expect((await runForge(project, ['init'])).stdout).toMatch(
+      /Next:\n(?: .*\n)* {2}forge import {3}# take over/,
+    );
+    // A file that forge wrote has nothing to import.
+    const own = makeRepository();
+    expect((await runForge(own, ['init', '--agents', 'codex'])).stdout).not.toContain('forge import');
+  });
+
   it('LAY-04 if a hook cannot be installed, .forge/ is still created, with the command to type', async () => {
     const project = makePlainProject();
     const result = await forgeJson<InitResult>(project, ['init', '--hooks', 'block', '--agents', 'none']);

@@ -395,6 +395,45 @@ describe('forge recall', () => {
     if (exitCode === 0) expect((JSON.parse(outcome.stdout) as Recalled).hits.length).toBeGreaterThan(0);
   });
 
+  it('AGT-03 what people wrote on purpose comes before commits that share a word', async () => {
+    const project = await makeForge();
+    for (let i = 1; i <= 4; i++)
+      project.git('commit', '-q', '--allow-empty', '-m', `Fix pagination test ${i}`);
+    const text = 'Owner of the pagination API: Jonas, ask him before you change it';
+    await forgeJson(project, ['note', 'add', text]);
+    project.write(
+      '.forge/skills/paging/instructions.md',
+      '# Pagination\nWhen pagination gets an option, change the types too.\n',
+    );
+    const sources = (await recall(project, 'who owns pagination')).hits.map(({ source }) => source);
+    expect(sources.slice(0, 2).sort()).toEqual(['note', 'skill']);
+    // What only a commit has is found first.
+    const [first] = (await recall(project, 'fix pagination test 3')).hits;
+    expect(first?.text).toBe('Fix pagination test 3');
+  });
+
+  it('KNO-02 AGT-03 a note that replaces another is listed and found in its place', async () => {
+    const project = await makeForge();
+    const { id } = await forgeJson<{ id: string }>(project, [
+      'note',
+      'add',
+      'Owner of the pagination: Jonas',
+    ]);
+    await recall(project, 'pagination');
+    const add = ['note', 'add', 'Owner of the pagination: Mira', '--replaces'];
+    expect(await forgeError(project, [...add, 'abcd1234'])).toMatchObject({ code: 'note.unknown' });
+    const replaced = await forgeJson<{ id: string }>(project, [...add, id.slice(0, 8)]);
+    expect((await runForge(project, ['note', 'list'])).stdout).not.toContain('Jonas');
+    expect((await recall(project, 'pagination')).hits.map(({ text }) => text)).toEqual([
+      'Owner of the pagination: Mira',
+    ]);
+    expect((await runForge(project, ['briefing'])).stdout).not.toContain('Jonas');
+    const { stdout } = await runForge(project, ['note', 'show', replaced.id]);
+    expect(stdout).toContain(`replaces ${id.slice(0, 12)}\n`);
+    // The ledger keeps it.
+    expect((await runForge(project, ['memory', 'show', id.slice(0, 12)])).stdout).toContain('Jonas');
+  });
+
   it('AGT-03 a commit message with CRLF line breaks is shown without them', async () => {
     const project = await makeForge();
     project.git(

@@ -42,6 +42,9 @@ describe('forge export', () => {
     const project = await makeLived();
     await runForge(project, 'kfr patch --add "Constraint:<b>never</b> [charge](http://x) twice | @all # 1"');
     await runForge(project, ['knowledge', 'add', 'failure', 'retrying twice charges twice']);
+    await runForge(project, ['note', 'add', 'The owner of the cart: Mira']);
+    project.write('next.md', '# A\n\n## Invariants\n\n- Never charge twice\n');
+    await runForge(project, ['architecture', 'edit', 'next.md'], { terminal: true });
     const { stdout } = await runForge(project, ['export', 'markdown']);
     for (const part of [
       '## Now',
@@ -50,7 +53,10 @@ describe('forge export', () => {
       'How long?',
       '| CART |',
       '- failure: retrying twice charges twice',
-      'tests passed 20',
+      'passes since 20',
+      '- The owner of the cart: Mira',
+      '- Never charge twice (approved)',
+      '- lesson: retrying twice charges twice',
     ])
       expect(stdout).toContain(part);
     expect(stdout).toContain(

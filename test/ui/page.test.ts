@@ -1,10 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { escapeControls } from '../../src/core/text.js';
+import type { Answers } from '../../src/ui/api.js';
 import { runForge } from '../support/forge.js';
 import { featureFile, makeForge } from '../support/forge-project.js';
 import { NAUGHTY } from '../support/naughty.js';
-import { closeBrowser, goTo, hasChromium, openPage, servePage } from '../support/page.js';
+import { askApi, closeBrowser, goTo, hasChromium, openPage, servePage } from '../support/page.js';
 import { makeLived } from '../support/page-project.js';
 
 afterAll(closeBrowser);
@@ -25,6 +26,43 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     // The charts' numbers can be read without the picture.
     await card('Cycles by result').getByText('Numbers').click();
     expect(await card('Cycles by result').getByRole('table').textContent()).toMatch(/SUCCESS/);
+  });
+
+  it('VIS-02 shows the rules, the notes, the work of the day, and all that a session left', async () => {
+    const project = await makeLived();
+    await runForge(project, ['learn', 'Port 0 lets two runs share a machine', '--as', 'success']);
+    await runForge(project, ['learn', 'Never ship on Friday', '--as', 'invariant'], { terminal: true });
+    project.write('next.md', '# A\n\n## Invariants\n\n- Never charge twice\n');
+    await runForge(project, ['architecture', 'edit', 'next.md']);
+    await runForge(project, ['note', 'add', 'The owner of the cart: Mira']);
+    await runForge(project, ['kfr', 'patch', '--resolve', 'kfr-2=two days']);
+    await runForge(project, ['done', 'CART']);
+    const server = await servePage(project);
+    const { candidates } = await askApi<Answers['knowledge']>(server, '/api/knowledge');
+    const seen = candidates.find(({ pattern }) => pattern === 'keep it in storage')?.id ?? '';
+    const { active } = await askApi<Answers['sessions']>(server, '/api/sessions');
+    await runForge(project, ['end', '--confirm', seen, '--next', 'retry the payment']);
+    const { page } = await openPage(server.url);
+    const card = (name: string) => page.getByRole('region', { name, exact: true });
+    for (const text of [
+      'ended: PAY',
+      'The cart keeps its content passes',
+      'Port 0 lets two',
+      'Keep the cart',
+    ])
+      await card('Done in the last day').getByText(text).first().waitFor();
+    await goTo(page, '#/knowledge');
+    await card('Notes').getByText('The owner of the cart: Mira').waitFor();
+    expect((await card('Rules').getByRole('listitem').allTextContents()).sort()).toEqual([
+      expect.stringMatching(/not approved on this machine\s*Never charge twice/),
+      expect.stringMatching(/approved on this machine\s*Never ship on Friday/),
+    ]);
+    await goTo(page, '#/features/CART');
+    await page.getByText('last run').waitFor();
+    await goTo(page, `#/sessions/${active?.id}`);
+    const facts = (await card(active?.id ?? '').textContent()) ?? '';
+    for (const text of ['SUCCESS', 'Port 0 lets two runs', 'How long? → two days', 'keep it in storage'])
+      expect(facts).toContain(text);
   });
 
   it('VIS-02 shows a change after a command by itself', async () => {

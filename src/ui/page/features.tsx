@@ -38,7 +38,7 @@ function evidenceOf(feature: Feature, waits = blockers(feature)): ComponentChild
   if (status === 'passing' && verified_at)
     return (
       <span>
-        tests passed <Time at={verified_at} /> {verified_commit && `${about} ${verified_commit.slice(0, 8)}`}
+        passes since <Time at={verified_at} /> {verified_commit && `${about} ${verified_commit.slice(0, 8)}`}
       </span>
     );
   if (waits.length > 0) return `after ${waits.join(', ')}`;
@@ -96,10 +96,28 @@ export const FeaturesView = () => (
   </Ask>
 );
 
+function LastRun({ at, commit, dirty, command, exit_code, not_run }: NonNullable<Feature['last_run']>) {
+  const how = not_run ?? (exit_code === null ? 'stopped' : exit_code === 0 ? '' : `exit code ${exit_code}`);
+  const where = commit && `${dirty ? 'with uncommitted changes after' : 'at'} ${commit.slice(0, 8)}`;
+  return (
+    <span>
+      <Time at={at} /> {where}: {how === '' ? 'passed' : `${command}: ${how}`}
+    </span>
+  );
+}
+
 export const FeatureView = ({ id }: { id: string }) => (
   <Detail route="features/:id" id={id} back={['features', 'all features']}>
     {({ feature, history, checkpoints }) => {
-      const { status, tests = [], verified_by = [], verified_at, verified_commit, override } = feature;
+      const {
+        status,
+        tests = [],
+        verified_by = [],
+        verified_at,
+        verified_commit,
+        override,
+        last_run,
+      } = feature;
       const [, label, tone] = STATES.find(([name]) => name === status) ?? [status, status, 'neutral'];
       return (
         <>
@@ -110,6 +128,7 @@ export const FeatureView = ({ id }: { id: string }) => (
                 ['verified', verified_at && <Time at={verified_at} />],
                 ['commit', verified_commit],
                 ['ran', verified_by],
+                ['last run', last_run && <LastRun {...last_run} />],
                 ['tests', tests],
                 ['by hand', override && `${override.reason} (${override.at})`],
                 ['blocked by', blockers(feature).join(', ')],

@@ -34,22 +34,36 @@ function proofOf({ tested, reported, kind }: Known): string {
   return counts.filter(Boolean).join(', ');
 }
 
-function wordsOf(learning: Learning): string {
+export function wordsOf(learning: Learning): string {
   if (learning.kind === 'invariant') return learning.text;
   const rest = learning.kind === 'success' ? [learning.approach] : [learning.issue, learning.resolution];
   return [learning.context, ...rest].filter((word) => word !== '' && word !== 'any task').join(' → ');
 }
 
+const RULES: Readonly<Record<string, readonly [tone: Tone, label: string]>> = {
+  trusted: ['green', 'approved on this machine'],
+  new: ['yellow', 'not approved on this machine'],
+};
+
 const LEARNED: [kind: Learning['kind'], title: string][] = [
   ['success', 'What worked'],
   ['failure', 'What failed'],
-  ['invariant', 'Invariants'],
 ];
 
 export const KnowledgeView = () => (
   <Ask route="knowledge">
-    {({ known, candidates, learnings, consolidation }) => (
+    {({ known, candidates, learnings, consolidation, rules, notes }) => (
       <>
+        <Card title="Rules" wide aside={<span class="dim">{rules.length}</span>}>
+          <List
+            items={rules}
+            none={<Empty command='forge learn "TEXT" --as invariant'>No rule for agents yet.</Empty>}
+            entry={({ text, state }) => ({
+              badge: RULES[state] ?? ['yellow', `${state}: forge trust`],
+              text,
+            })}
+          />
+        </Card>
         <Card title="Long-term knowledge" wide aside={<span class="dim">{known.length}</span>}>
           <List
             items={known}
@@ -98,6 +112,19 @@ export const KnowledgeView = () => (
             );
           })}
         </div>
+        <Card title="Notes" wide aside={<span class="dim">{notes.length}</span>}>
+          <List
+            items={notes}
+            none={<Empty command='forge note add "TEXT"'>No notes yet.</Empty>}
+            entry={({ id, text, at, by, source }) => ({
+              name: <code>{short(id)}</code>,
+              href: linkTo('ledger', id),
+              at,
+              text,
+              note: [source && `from ${source}`, by && 'by an agent'].filter(Boolean).join(', '),
+            })}
+          />
+        </Card>
       </>
     )}
   </Ask>

@@ -141,6 +141,25 @@ const Findings = () => (
   </Card>
 );
 
+const DoneCard = () => (
+  <Card title="Done in the last day" wide aside={<a href={linkTo('sessions')}>all sessions</a>}>
+    <Ask route="done">
+      {({ done }) => (
+        <List
+          items={done}
+          none="Nothing yet."
+          entry={({ at, what, id, text }) => ({
+            name: id ?? what,
+            href: id === null ? undefined : linkTo(`${what}s`, id),
+            at,
+            text,
+          })}
+        />
+      )}
+    </Ask>
+  </Card>
+);
+
 export const OverviewView = ({ answer }: { answer: Answer<Overview> }) => (
   <Shown answer={answer}>
     {(overview) => (
@@ -152,6 +171,7 @@ export const OverviewView = ({ answer }: { answer: Answer<Overview> }) => (
           <Proved features={overview.features} />
           <MemoryCard memory={overview.memory} />
         </div>
+        <DoneCard />
         <Card title="Health" wide>
           <List
             items={overview.health}

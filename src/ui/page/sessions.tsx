@@ -1,4 +1,5 @@
 import { type Answers, linkTo } from './data.js';
+import { wordsOf } from './knowledge.js';
 import { Ask, Badge, Card, Detail, Empty, Facts, List, many, Time, type Tone } from './parts.js';
 
 const KINDS: [kind: string, heading: string][] = [
@@ -118,7 +119,12 @@ function momentsOf(detail: Session): Moment[] {
 export const SessionView = ({ id }: { id: string }) => (
   <Detail route="sessions/:id" id={id} back={['sessions', 'all sessions']}>
     {(detail) => {
-      const { session, focus, kfr } = detail;
+      const { session, focus, kfr, answers, lessons, confirmed, verdict } = detail;
+      const learned = (isFailure: boolean): string =>
+        lessons
+          .filter(({ kind }) => (kind === 'failure') === isFailure)
+          .map(wordsOf)
+          .join('\n');
       return (
         <>
           <Card title={session.id} aside={<Badge tone={TONES[session.status]}>{session.status}</Badge>} wide>
@@ -129,8 +135,11 @@ export const SessionView = ({ id }: { id: string }) => (
                 ['started', <Time key="s" at={session.started_at} />],
                 ['ended', session.ended_at && <Time at={session.ended_at} />],
                 ['branch', session.branch],
-                ['learned', session.learned.join('\n')],
-                ['failed', session.failed.join('\n')],
+                ['verdict', verdict && (verdict.classification ?? 'none: nothing was verified')],
+                ['learned', learned(false)],
+                ['failed', learned(true)],
+                ['seen again', confirmed.join('\n')],
+                ['answered', answers.join('\n')],
                 ['working memory', kfr.map((entry) => `${entry.id}: ${entry.text}`).join('\n')],
                 ['next', session.next],
               ]}

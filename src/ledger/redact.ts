@@ -1,4 +1,4 @@
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { refused } from '../core/error.js';
 import { removePath, removeQuietly } from '../core/files.js';
 import { recallFile, replacementsFile, shown } from '../core/paths.js';
@@ -7,7 +7,7 @@ import type { Context } from '../project/project.js';
 import { append, type RecordRef } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
 import { writeChain } from './chains.js';
-import { type Container, eachRecord, linesById } from './container.js';
+import { type Container, eachRecord, linesById, segmentOf } from './container.js';
 import { ledgerFolder, withLedgerLock } from './files.js';
 import { verifyAndRepair } from './integrity.js';
 import { journalFiles, readJournal, rewriteJournal } from './journal.js';
@@ -49,7 +49,7 @@ export async function redactRecords(
   });
   if (!context.disk.dryRun && files.size > 0) await verifyAndRepair(context);
   const names = [...files].map((name) => shown(context.layout, join(ledgerFolder(context.layout), name)));
-  const history = await findInHistory(context, names);
+  const history = await findInHistory(context, [...files]);
   const replacements = targets.flatMap(({ id, line }) => (line === null ? [] : [replacementFor(id, line)]));
   return {
     audit: redacted.find(({ audit }) => audit)?.audit ?? null,
@@ -160,22 +160,32 @@ function scrubJournals(context: Context, id: string): void {
   }
 }
 
-/** Containers are write-once, so the commits that added one have its content. */
+/**
+ * Containers are write-once, so the commits that added one have its content. An earlier redaction or a repair has given the
+ * chain a file with another name.
+ */
 async function findInHistory(
   { git, repository, layout }: Context,
   names: readonly string[],
 ): Promise<Redaction['history']> {
   if (!git || !repository) return null;
-  const inside = relative(repository.root, layout.root).split(sep);
-  const args = ['log', '--all', '--reverse', '--full-history', '--diff-filter=AM', '--format=%H', '--'];
-  const held: NonNullable<Redaction['history']> = [];
-  for (const name of names) {
-    const path = [...inside, name].filter(Boolean).join('/');
-    const commits = lines(await must(git, [...args, path]));
-    if (commits[0]) held.push({ path, commits: commits.length, first: commits[0] });
+  const folder = [...relative(repository.root, layout.root).split(sep), FOLDER].filter(Boolean).join('/');
+  const paths = names.map((name) => `:(top,glob)${folder}/*${segmentOf(name) ?? name}*`);
+  if (paths.length === 0) return [];
+  const args = ['log', '--all', '--reverse', '--full-history', '--diff-filter=AM', '--name-only'];
+  const log = await must(git, ['--no-literal-pathspecs', ...args, '--format=%x00%H', '--', ...paths]);
+  const held = new Map<string, NonNullable<Redaction['history']>[number]>();
+  for (const commit of log.split('\0').slice(1)) {
+    const [first = '', ...files] = lines(commit);
+    for (const file of files) {
+      const path = `${folder}/${basename(file)}`;
+      held.set(path, { path, first, ...held.get(path), commits: (held.get(path)?.commits ?? 0) + 1 });
+    }
   }
-  return held;
+  return [...held.values()];
 }
+
+const FOLDER = '.forge/memory/ledger';
 
 /** Replaces the line by its tombstone. The pattern has only its links, so it reveals nothing of the content. */
 function replacementFor(id: string, line: string): string {

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { ForgeError } from '../core/error.js';
+import { objectsIn } from '../core/json.js';
 import { parseWhole } from '../core/schema.js';
 import { oneOf } from '../core/text.js';
 import { type Diagnosis, type Forge, type LogRow, TIERS } from '../index.js';
-import { objectsIn } from '../learning/proven.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
 import {
   csvLine,

@@ -122,7 +122,7 @@ describe('while git is in the middle of something', () => {
       expect((await forgeError(project, ['session', 'end'])).message).toBe('No session is running.');
       project.git('add', '.forge');
       await forgeJson(project, ['commit', '-m', 'Session end', '--why', 'TEXT']);
-      expect(project.git('show', '--stat', '--format=')).toContain('.forge/memory/sessions/');
+      expect(project.git('show', '--name-only', '--format=')).toContain('.forge/memory/sessions/');
     },
   );
 

@@ -54,7 +54,7 @@ export const TOOLS: Record<ToolName, Tool> = {
   }),
   session_start: tool({
     description:
-      'Start the session, or return the running one: its briefing says where the work stands. `reverify`: re-run the tests of N features first.',
+      'Start or continue the session; returns its briefing. `reverify`: first rerun tests of N features.',
     example: { goal: 'Log in with a token' },
     run: (forge, input: Parameters<Forge['session']['start']>[0], { signal, progress }) =>
       forge.session.start(input, {

@@ -80,8 +80,8 @@ function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
   if (!checkpoint) return 'nothing was compared';
   const missing = behind > 0 ? `; ${plural(behind, 'commit')} of the checkpoint missing here` : '';
   const named = (paths: readonly string[]): string => (paths.length === 0 ? '' : `: ${firstPaths(paths)}`);
-  const log = commits > 0 ? ` (git log --oneline ${checkpoint.tag}..)` : '';
-  return `since then: ${plural(commits, 'commit')}${log}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines)${named(changed_files)}, ${untracked} untracked${named(untracked_files)}${missing}`;
+  const log = commits > 0 ? `\n  git log --oneline ${checkpoint.tag}..   # these commits` : '';
+  return `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines)${named(changed_files)}, ${untracked} untracked${named(untracked_files)}${missing}${log}`;
 }
 
 function renderDone(

@@ -27,7 +27,7 @@ describe('features, lessons and archives that git took away', () => {
     expect((await verify(project)).notes).toMatchObject(
       [/put back 2 files that no commit has: .*F-1\.json/].map((it) => expect.stringMatching(it)),
     );
-    expect(await known(project)).toMatch(/port of their own[^]*Sign in/);
+    expect(await known(project)).toMatch(/port of their own[\s\S]*Sign in/);
   });
 
   it('LTM-05 come back after the commit that had them is reset away or its branch is deleted', async () => {
@@ -36,7 +36,7 @@ describe('features, lessons and archives that git took away', () => {
     project.git('reset', '-q', '--hard', 'HEAD~1');
     const { briefing } = await forgeJson<{ briefing: { text: string } }>(project, ['session', 'start']);
     expect(briefing.text).toMatch(/wire it/);
-    expect(await known(project)).toMatch(/port of their own[^]*Sign in/);
+    expect(await known(project)).toMatch(/port of their own[\s\S]*Sign in/);
     project.git('switch', '-qc', 'side');
     commitAll(project, 'Keep it');
     project.git('switch', '-q', 'main');
@@ -44,7 +44,7 @@ describe('features, lessons and archives that git took away', () => {
     expect(await known(project)).not.toMatch(/Sign in/);
     project.git('branch', '-qD', 'side');
     await verify(project);
-    expect(await known(project)).toMatch(/port of their own[^]*Sign in/);
+    expect(await known(project)).toMatch(/port of their own[\s\S]*Sign in/);
   });
 
   it('LTM-05 stay away when a person or a commit removed them, or a stash has them', async () => {

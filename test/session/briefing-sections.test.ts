@@ -178,7 +178,7 @@ describe('the parts of the briefing', () => {
   it('SES-03 each name an existing command that shows it', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
-        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next|skill match|events list --type learning))$/,
+        /^(git (log|status|status \.forge)|forge (focus show|progress show|session list|ls|knowledge list|finding list|note list|architecture show|memory promote|next|skill match|events list --type learning))$/,
       );
   });
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Issue, StatusReport } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -240,8 +240,9 @@ describe('forge status', () => {
     await runForge(project, ['knowledge', 'remove', first?.id ?? ''], PERSON);
     expect((await runForge(project, [])).stdout).not.toMatch(/^For you/m);
 
-    const folder = project.path('.forge/memory/long-term/learned.d');
-    for (const file of readdirSync(folder)) rmSync(`${folder}/${file}`);
+    commitAll(project, 'Add a rule');
+    project.git('rm', '-rq', '.forge/memory/long-term/learned.d');
+    project.git('commit', '-qm', 'Drop it');
     expect((await runForge(project, [])).stdout).toMatch(
       /^For you +1 approved invariant is missing: forge trust$/m,
     );

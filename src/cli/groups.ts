@@ -102,7 +102,7 @@ interface ShortWay {
 export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
   start: { words: ['session', 'start'], summary: 'Start a session and print its task and briefing' },
   log: { words: ['progress', 'add'], summary: 'Write down what you just did' },
-  done: { words: ['feature', 'verify'], summary: 'Run the tests of a feature; the only way to "passing"' },
+  done: { words: ['feature', 'verify'], summary: 'Run the tests of a feature: the way to "passing"' },
   end: { words: ['session', 'end'], summary: 'End the session: archive it, commit .forge/' },
   ls: { words: ['feature', 'list'], summary: 'List the features' },
   completion: { words: ['complete'], summary: 'Set up completion in your shell' },

@@ -210,7 +210,7 @@ async function verifyOne(
   const isPassed = not_run === null && exit_code === 0;
   const outcome = isPassed
     ? isUnprovenPass(after) && { unproven: true as const }
-    : { output: output.tail.slice(-4096), ...(not_run === null ? { failure: `${whyFailed(last)}` } : {}) };
+    : { output: output.tail.slice(-4096), ...(not_run === null ? { failure: whyFailed(last) ?? '' } : {}) };
   return {
     result: { id: feature.id, before: feature.status, ...shared, ...outcome },
     run: { feature: feature.id, ...shared, output_bytes: output.bytes, output_sha256: output.sha256 },
@@ -388,10 +388,10 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   updateFeatures(context, (before) =>
     before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? after(now) : now)),
   );
-  const line = last.exit_code === null ? `${whyFailed(last)}` : tellingLine(last.output.tail);
+  const line = last.exit_code === null ? (whyFailed(last) ?? '') : tellingLine(last.output.tail);
   return ok
     ? { result: 'passed', command }
-    : { result: 'failed', reason: `${whyFailed(last)}`, ...(line === '' ? {} : { line }), command };
+    : { result: 'failed', reason: whyFailed(last) ?? '', ...(line === '' ? {} : { line }), command };
 }
 
 /** The commit, and whether files outside `.forge/` differed from it: a pass then proves nothing about the commit. */

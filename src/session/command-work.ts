@@ -52,7 +52,7 @@ const PRIME = `forge keeps the memory of this project in .forge/ (forge init mak
     forge kfr patch --resolve kfr-2="ANSWER"    an open question keeps the session from its end
     forge learn "TEXT" --as success    also: failure, invariant, note
     forge feature add F-1 "TEXT" --test "COMMAND"   before the work: it runs once and must fail
-    forge done F-1                 runs that test; the only way to "passing"
+    forge done F-1                 runs that test; an agent's only way to "passing"
     git add -A && forge commit -m "TEXT" --why "TEXT"
     forge end --next "TEXT"        when the task is done
 

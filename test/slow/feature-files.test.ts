@@ -66,7 +66,9 @@ describe('one file per entry', () => {
     expect(project.json<View>(FEATURES).features).toHaveLength(2);
     // As after a git merge: one entry more, one less.
     project.write(featureFile('C'), project.read(featureFile('A')).replaceAll('"A"', '"C"'));
-    rmSync(project.path(featureFile('A')));
+    commitAll(project, 'Features');
+    project.git('rm', '-q', featureFile('A'));
+    commitAll(project, 'Merge');
     await forgeJson(project, ['session', 'start']);
     expect(project.json<View>(FEATURES).features.map(({ id }) => id)).toEqual(['C', 'B']);
     expect(project.has(featureFile('A'))).toBe(false);

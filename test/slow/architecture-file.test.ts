@@ -85,7 +85,7 @@ describe('forge architecture show', () => {
     expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({
       exitCode: 4,
       code: 'file.missing',
-      hint: expect.stringContaining('forge init'),
+      hint: expect.stringMatching(/^git restore --source=\w+ -- .*architecture\.md/),
     });
     symlinkSync('/etc/passwd', project.path(FILE));
     expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({ exitCode: 4 });

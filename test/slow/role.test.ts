@@ -167,10 +167,11 @@ describe('FORGE_ROLE=builder', () => {
     for (const call of calls)
       if (ALLOWED.includes((await commandOf(call))?.words.join(' ') ?? '')) allowed.push(call);
     expect(allowed.length).toBe(ALLOWED.length);
-    for (const args of [...ALLOWED_IN_PART, ...allowed])
-      expect((await runForge(project, args, { ...BUILDER, stdin: '- c\n' })).exitCode, args.join(' ')).toBe(
-        0,
-      );
+    for (const args of [...ALLOWED_IN_PART, ...allowed]) {
+      const { exitCode } = await runForge(project, args, { ...BUILDER, stdin: '- c\n' });
+      // A feature that the builder verified passes in forge ci once its cycle has recorded a run.
+      expect(exitCode, args.join(' ')).toBe(args[0] === 'ci' ? 1 : 0);
+    }
     expect(await logOf(project, 'audit')).toEqual([]);
   });
 

@@ -189,7 +189,9 @@ describe('forge recover', () => {
     expect(shown.stdout).toMatch(/checkpoint\/APP-1-v1/);
     expect(shown.stdout).toMatch(/✗ {2}FORGE-001 +failed +grep -q 42 src\/app\.js: exit code 1/);
     expect(shown.stdout).toMatch(/✗ {2}failing +1 +at most 0 +→ rollback/);
-    expect(shown.stdout).toMatch(/since then: 1 commit, .*\n {2}git log --oneline checkpoint\/APP-1-v1\.\. {3}# these commits/);
+    expect(shown.stdout).toMatch(
+      /since then: 1 commit, .*\n {2}git log --oneline checkpoint\/APP-1-v1\.\. {3}# these commits/,
+    );
     expect(shown.stdout).toMatch(/rollback: roll back to the checkpoint/);
     const done = await runForge(project, ['recover', '--yes']);
     expect(done.stdout).toMatch(/✓ Rolled back \(commit [0-9a-f]{12}\).*refs\/forge\/backup/);

@@ -135,7 +135,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   name: 'verify',
   args: ['[ids...]'],
   summary:
-    "Run a feature's tests (without an id: the task's), an agent's only way to passing. Exit 1: one does not pass, 6: cannot run",
+    "Run a feature's tests (without an id: the task's): an agent's way to passing. Exit 1: one does not pass, 6: cannot run",
   example: 'forge done F-1',
   options: [{ flags: '--all', help: 'every feature that has tests' }],
   writes: true,

@@ -166,7 +166,9 @@ export class Disk {
 
   remove(path: string): void {
     this.checkInside(dirname(path));
-    if (!this.dryRun) removePath(path);
+    if (this.dryRun) return;
+    removePath(path);
+    keepCopy(this.layout, { path, bytes: null });
   }
 
   exists(path: string): boolean {

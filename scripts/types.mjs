@@ -5,6 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** The packages that a declaration may import. */
+const INSTALLED = Object.keys(dependencies);
 
 export function buildTypes(folder) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -19,10 +22,10 @@ export function buildTypes(folder) {
 function follow(file, needed) {
   if (needed.has(file)) return;
   needed.add(file);
-  for (const [, path] of readFileSync(file, 'utf8').matchAll(
-    /(?:from|import)\s*\(?\s*["'](\.[^"']+)\.js["']/g,
-  ))
-    follow(resolve(dirname(file), `${path}.d.ts`), needed);
+  for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*["']([^"'\n]+)["']/g))
+    if (path.startsWith('.')) follow(resolve(dirname(file), path.replace(/\.js$/, '.d.ts')), needed);
+    else if (!path.startsWith('node:') && !INSTALLED.some((name) => `${path}/`.startsWith(`${name}/`)))
+      throw new Error(`${file} needs ${path}, which is not installed with forge`);
 }
 
 function prune(path, needed) {

@@ -104,7 +104,7 @@ const FAILED_TEST = /^\s*(?:not ok \d+(?!.*# (?:TODO|SKIP)\b)|✖ )/u;
 /** pytest's mark of the line that says why. */
 const MARKED = /^E {2,}(?=\S)/;
 
-/** The line of an output that is marked, or the first one that names a failed test or speaks of an error, else the last one. */
+/** The marked line of an output, else the first one that names a failed test, then that mentions an error, else the last one. */
 export function tellingLine(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '' && !NO_CAUSE.test(line));
   const found = [MARKED, FAILED_TEST, TELLING].flatMap(

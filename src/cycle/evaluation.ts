@@ -259,7 +259,7 @@ function putBack({ context, before }: CycleRun): string[] {
       const path = join(layout.root, name);
       if (!isTestFile(name) || existsSync(path)) continue;
       const what = `the test ${name.endsWith('/') ? 'folder' : 'file'} ${name} was removed by the command`;
-      // Of a folder only the name is known.
+      // A folder cannot be put back, because only its name is known.
       try {
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, bytes);

@@ -54,7 +54,7 @@ export async function findConflicts(context: Context): Promise<Conflict[]> {
   const { git, repository, layout } = context;
   if (!git || !repository) return [];
   const folder = shownFrom(repository.root, layout.dir);
-  const [unmerged, marked] = await Promise.all([readUnmerged(git, folder), findMarked(git, folder)]);
+  const [unmerged, marked] = await Promise.all([readUnmerged(git, folder), findMarked(git, [folder])]);
   const names = [...new Set([...unmerged.keys(), ...marked])].sort();
   const found = names.map((name) => judge(context, name, unmerged.get(name) ?? null));
   return (await Promise.all(found)).flatMap((conflict) => conflict ?? []);

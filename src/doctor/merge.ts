@@ -130,7 +130,10 @@ const KINDS = {
 };
 export type StateName = keyof typeof KINDS;
 
-/** The merged file, and the choices. `newer`: for a record without `updated_at`. Each side and the result must have the file's format: exit 4 names the one that has not. */
+/**
+ * The merged file, and the choices. `newer` is for a record without `updated_at`. Exit 4 names the side, or the result, that
+ * does not have the file's format.
+ */
 export function mergeState(
   name: StateName,
   sides: Sides<Buffer>,

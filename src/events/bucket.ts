@@ -1,6 +1,6 @@
 import { elapsed } from '../core/clock.js';
 import type { Context } from '../project/project.js';
-import { Claim, isInWay } from './local-claims.js';
+import { Claim, isInWay, type ServerClaim } from './local-claims.js';
 import type { KV, KvEntry } from './nats.js';
 import { projectOf } from './outbox.js';
 import { codeOf, NOT_FOUND, replicated, type Server, within } from './server.js';
@@ -11,13 +11,6 @@ export interface Bucket {
   entries: number;
   /** The server's time when it was asked, and this process's. */
   clock?: { server: number; here: number };
-}
-
-/** A claim on the server, which has held it since `created`, by its own clock. */
-export interface ServerClaim {
-  claim: Claim;
-  revision: number;
-  created: number;
 }
 
 /** ms for one request. A request to a leader that goes away is lost and must be sent again. */

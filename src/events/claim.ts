@@ -17,7 +17,6 @@ import {
   listClaims,
   msLeft,
   openBucket,
-  type ServerClaim,
   serverNow,
   type Taken,
   takeOnServer,
@@ -34,6 +33,7 @@ import {
   ownClaims,
   type RemoteClaim,
   readClaims,
+  type ServerClaim,
 } from './local-claims.js';
 import { eventUrl, placeOf, warnUnapproved } from './outbox.js';
 import {

@@ -30,6 +30,13 @@ export const Claim = z.looseObject({
 });
 export type Claim = z.infer<typeof Claim>;
 
+/** A claim on the server, which has held it since `created`, by its own clock. */
+export interface ServerClaim {
+  claim: Claim;
+  revision: number;
+  created: number;
+}
+
 const LocalClaim = z.looseObject({
   ...Claim.shape,
   /** The last renewal, by this machine's clock. */

@@ -50,7 +50,7 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
     if (why !== null) throw new Error(why);
     await within(BUDGET, deliver(context, elapsed() + BUDGET));
   } catch (error) {
-    // What is left to do then is to read what others have learned.
+    // With an empty outbox, only what others have learned could not be read. The next command reads it.
     if (listWaiting(context).length > 0) warnAway(context, describeWaiting(context), error);
   }
   const left = new Set(listWaiting(context));

@@ -349,13 +349,13 @@ function unfoundIn(line: string): string {
   return name.replace(/^['"‘]|['"’]$/g, '');
 }
 
-/** Installed dependencies are missing in a fresh clone, too. */
-const INSTALLED = /(?:^|\/)(?:node_modules|vendor|\.?venv)\//;
+/** What is installed or built is missing in a fresh clone, too. */
+const MADE = /(?:^|\/)(?:node_modules|vendor|\.?venv|target|build|dist|out)\//;
 
 /** A path of the project's own files. */
 function isOwn(root: string, name: string): boolean {
   const path = relative(root, resolve(root, name));
-  return name.includes('/') && !path.startsWith('..') && !INSTALLED.test(path);
+  return name.includes('/') && !path.startsWith('..') && !MADE.test(path);
 }
 
 export interface FirstRun {

@@ -90,7 +90,7 @@ export function summarizeFindings(
   );
 }
 
-/** Not a file that changed since, a test run before a change, or a command that only looked, committed or printed nothing. */
+/** False for files that changed since, test runs before a change, and commands that only looked, committed or printed nothing. */
 function isTelling(context: Context, one: Stored, hasChangedSince: (at: number) => boolean): boolean {
   const { question, tool, query, fact, tokens, success } = one;
   if (question.kind === 'read') return !hasChanged(context, one, question);

@@ -196,8 +196,8 @@ function whyStale(
 }
 
 /**
- * Whether a file of the project changed since a time, except those that git ignores. Folders do not count: a test run makes
- * temporary files. Each answer serves earlier and later times, because the files are walked through.
+ * Tells whether any file of the project, except ignored ones, changed since a given time. Folders do not count, because test
+ * runs create temporary files. Each answer also settles earlier or later times, which saves a walk through the files.
  */
 export function projectChanges(context: Context): (since: number) => boolean {
   const all = readQuestion('rg', { pattern: '.' }, context.layout.root);

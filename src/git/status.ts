@@ -162,10 +162,14 @@ export async function readUnmerged(git: Git, folder: string): Promise<Map<string
   return found;
 }
 
-/** Tracked files below a folder that contain conflict markers; with `--cached`, as they are in the index. */
-export async function findMarked(git: Git, folder: string, ...where: '--cached'[]): Promise<string[]> {
+/** Tracked files at or below these paths that contain conflict markers; with `--cached`, as they are in the index. */
+export async function findMarked(
+  git: Git,
+  paths: readonly string[],
+  ...where: '--cached'[]
+): Promise<string[]> {
   const form = ['-l', '-z', '-I', '--no-color', '-E', '--all-match', '-e', '^<{7}', '-e', '^>{7}'];
-  const args = ['grep', ...where, ...form, '--', folder];
+  const args = ['grep', ...where, ...form, '--', ...paths];
   const { code, stdout, stderr } = await git(args, PORCELAIN);
   // 1: no file matches.
   if (code > 1) throw gitError(args, stderr);

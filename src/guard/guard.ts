@@ -197,7 +197,7 @@ function refusal(context: Context, name: string, found: readonly Found[], isStor
   const more = findings.length > 1 ? ` and ${findings.length - 1} more` : '';
   const message = `${placeOf(worst)}: ${worst.what}${more} (rule ${worst.rule}); nothing was written.`;
   return new ForgeError('secret', `guard.${worst.class}`, message, {
-    hint: adviceFor(worst, halts(context, worst)),
+    hint: adviceFor(context, worst),
     ...(name === '' ? {} : { file: name }),
     ...(worst.field === '' ? {} : { field: worst.field }),
     data: { findings },
@@ -224,12 +224,14 @@ const placeOf = ({ file, line, field }: GuardFinding): string => {
 export const halts = (context: Context, { live }: Pick<GuardFinding, 'live'>): boolean =>
   live === true || guardSettings(context)?.halt_on === 'all';
 
-function adviceFor({ class: name, what, fingerprint }: GuardFinding, halting: boolean): string {
-  if (halting)
+function adviceFor(context: Context, finding: GuardFinding): string {
+  const { class: name, what, fingerprint } = finding;
+  if (halts(context, finding))
     return 'Remove it. If it is real, revoke it. Memory is halted until a human runs: forge memory override acknowledge --reason "TEXT"';
   const falseAlarm = `If it is a false alarm, a human can run: forge guard allow ${fingerprint} --reason "TEXT"`;
   const placeholder = placeholderOf(name);
-  if (placeholder !== null) return `Write ${placeholder} instead, or add --redact. ${falseAlarm}`;
+  const flag = context.world.tool ? '' : ', or add --redact';
+  if (placeholder !== null) return `Write ${placeholder} instead${flag}. ${falseAlarm}`;
   return name === 'proprietary'
     ? `Name the file instead of quoting it. List the owners of your code in ~/.config/forge/owners, one per line. ${falseAlarm}`
     : `Remove ${isGrave(name) ? 'the value; if it is real, revoke it' : what}. ${falseAlarm}`;

@@ -133,10 +133,10 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
 /** Files of `.forge/` that this commit changes and that have conflict markers. */
 async function findStagedConflicts({ layout, world }: Context, repository: Repository): Promise<string[]> {
   const git = indexGit(repository, world);
-  const marked = await findMarked(git, shownFrom(repository.root, layout.dir), '--cached');
-  if (marked.length === 0) return [];
-  const staged = new Set((await readStagedFiles(git, false)).map(({ path }) => path));
-  return marked.filter((path) => staged.has(path));
+  const folder = `${shownFrom(repository.root, layout.dir)}/`;
+  const staged = (await readStagedFiles(git, false)).map(({ path }) => path);
+  const ours = staged.filter((path) => path.startsWith(folder));
+  return ours.length === 0 ? [] : findMarked(git, ours, '--cached');
 }
 
 /** The rules that the message breaks. If the settings or the features cannot be read, it is not judged. */

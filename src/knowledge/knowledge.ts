@@ -209,7 +209,10 @@ const ArchitectureEdit = z.strictObject({
 
 export type EditedArchitecture = Awaited<ReturnType<typeof editArchitecture>>;
 
-/** KNO-03: a new text for `architecture.md`. An agent may add invariants, and drop or change none. An editor works on the file itself: it may save again after it returned. */
+/**
+ * KNO-03: a new text for `architecture.md`. An agent may add invariants, but not drop or change any. An editor works on the
+ * file itself: it may save again after it returned.
+ */
 export async function editArchitecture(context: Context, raw: z.infer<typeof ArchitectureEdit> = {}) {
   const { text } = checkInput(ArchitectureEdit, raw);
   requireSupervisor(context, 'knowledge');

@@ -20,6 +20,18 @@ const MAX_SESSIONS = 100;
 /** The branches and stashes that are searched one by one. Others are found in the history. */
 const MAX_TIPS = 50;
 
+/** All files that a commit ever touched. */
+const HISTORY = [
+  'log',
+  '--all',
+  '--full-history',
+  '-m',
+  '-z',
+  '--format=',
+  '--name-only',
+  '--ignore-missing',
+];
+
 /**
  * Features, lessons and session archives that forge wrote here and that are now nowhere: not in the working tree, on no
  * branch, and in no stash. Puts them back, as the ledger does with records (`git clean`, `reset --hard`, `branch -D`).
@@ -32,28 +44,19 @@ export async function settleLostFiles(
 ): Promise<Finding[]> {
   const lost = await findLostFiles(context, objects, refs);
   if (lost.length === 0) return [];
+  const files = `${plural(lost.length, 'file')} of memory`;
   const names = firstPaths(lost.map(({ path }) => shown(context.layout, path)));
-  const what = `${plural(lost.length, 'file')} of memory ${lost.length === 1 ? 'was' : 'were'}`;
   if (!isReadOnly && putBack(context, lost))
-    return [makeFinding('put_back', `put back ${plural(lost.length, 'file')} that no commit has: ${names}`)];
-  return [
-    makeFinding(
-      'missing',
-      `${what} written here and no commit has ${lost.length === 1 ? 'it' : 'them'}: ${names}`,
-      {
-        hint: 'forge memory verify   # puts back what is missing',
-      },
-    ),
-  ];
+    return [makeFinding('put_back', `put back ${files} written here, which no commit has: ${names}`)];
+  const message = `missing: ${files} written here, which no commit has: ${names}`;
+  return [makeFinding('missing', message, { hint: 'forge memory verify   # puts back what is missing' })];
 }
 
 async function findLostFiles(context: Context, objects: LedgerObjects, { all }: Refs): Promise<Kept[]> {
   const { git, repository, layout } = context;
   const kept = keptFiles(layout);
-  for (const { copy } of kept
-    .filter(({ path }) => dirname(path) === sessionsFolder(layout))
-    .slice(0, -MAX_SESSIONS))
-    removeQuietly(copy);
+  const sessions = kept.filter(({ path }) => dirname(path) === sessionsFolder(layout));
+  for (const { copy } of sessions.slice(0, -MAX_SESSIONS)) removeQuietly(copy);
   const missing = kept.filter(({ path }) => !existsSync(path));
   // A rebase takes files away for a while.
   if (missing.length === 0 || !git || !repository || operationInProgress(repository)) return [];
@@ -73,20 +76,8 @@ async function findLostFiles(context: Context, objects: LedgerObjects, { all }: 
   );
   const rest = missing.filter((_, i) => !found[i]);
   const stashes = all.filter(({ name, commit }) => name === 'stash' && !commit.includes('^'));
-  const history = [
-    'log',
-    '--all',
-    '--full-history',
-    '-m',
-    '-z',
-    '--format=',
-    '--name-only',
-    '--ignore-missing',
-  ];
-  const seen =
-    rest.length === 0
-      ? { code: 0, stdout: '' }
-      : await git([...history, ...stashes.map(({ commit }) => commit), '--', ...rest.map(nameOf)]);
+  const args = [...HISTORY, ...stashes.map(({ commit }) => commit), '--', ...rest.map(nameOf)];
+  const seen = rest.length === 0 ? { code: 0, stdout: '' } : await git(args);
   if (seen.code !== 0) return [];
   const removed = new Set(seen.stdout.split(/[\0\n]/));
   // A commit removed them on purpose, here or elsewhere.

@@ -47,7 +47,7 @@ export function requireActive(context: Context, id: string): Issue {
   });
 }
 
-/** Puts a done issue back among the active ones. Its file in the history is removed last, so that it is never in neither. */
+/** Puts a done issue back among the active ones. Its file in the history goes last, so a crash loses nothing. */
 export function reopenIssue(context: Context, done: Issue): void {
   const { disk, layout } = context;
   disk.withLock(() => {

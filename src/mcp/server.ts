@@ -66,7 +66,7 @@ async function describeError(host: Host, error: unknown): Promise<ToolError> {
   const resume = RESUME.exec(masked.hint ?? '')?.[1];
   const hint = resume
     ? `Call session_start: {"resume":"${resume}"}`
-    : (NEXT_STEP[masked.code] ?? masked.hint?.replace(', or add --redact', ''));
+    : (NEXT_STEP[masked.code] ?? masked.hint);
   return hint === undefined ? masked : { ...masked, hint };
 }
 

@@ -24,7 +24,7 @@ export interface Reverified {
   results: FeatureResult[];
   /** Features that passed until now. */
   regressed: string[];
-  /** Unchanged features: the `time` was up, the test could not run (`not_run`), or the code of the refusal (`trust.needed`, …). */
+  /** Unchanged features. The code is `time`, `not_run` (the test could not run), or that of the refusal (`trust.needed`, …). */
   not_run: { id: string; code: string; why?: string }[];
 }
 

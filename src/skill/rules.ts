@@ -169,7 +169,10 @@ export interface SkillMatch {
 /** Weights of the three kinds of triggers: a label says most about what the work is. */
 const [KEYWORD, FILE, LABEL] = [2, 3, 4];
 
-/** The skills whose triggers fit, best first, without those that wait for a description. A keyword fits when the text has all its stems. */
+/**
+ * The skills whose triggers fit, best first. A skill without a description of its own is left out. A keyword fits when the
+ * text has all its stems.
+ */
 export function matchSkills(
   skills: readonly Skill[],
   { text, files = [], labels = [] }: Subject,

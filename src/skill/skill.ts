@@ -219,7 +219,7 @@ export function bestSkill(context: Context, focus: Focus): { name: string; why: 
   return best ? { name: best.skill.name, why: best.why } : null;
 }
 
-/** The metadata of the skills that fit the focus, best first, for the briefing. Of those not approved here only the names. */
+/** For the briefing: the skills that fit the focus, best first. Those that are not approved here are only named. */
 export function matchingMetadata(context: Context, focus: Focus): string[] {
   const fitting = matchAll(context, focus).map(({ skill }) => skill);
   const waiting = fitting.filter(({ isApproved }) => !isApproved).map(({ name }) => oneLine(name, 80));

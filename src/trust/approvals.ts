@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { stateHome } from '../core/environment.js';
-import { listFolder, makeFolder, PRIVATE, readHint, readPlain, replaceFiles } from '../core/files.js';
+import { makeFolder, PRIVATE, readPlain, replaceFiles } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { withLock } from '../core/lock.js';
 import { trustFile } from '../core/paths.js';
@@ -143,16 +143,6 @@ const MAX_KEPT = 20_000;
 export function approvedHere(context: Context): (runnable: Runnable) => boolean {
   const known = new Set(readApprovals(context).map(({ digest }) => digest));
   return ({ digest }) => known.has(digest);
-}
-
-/** Another folder where a person approved exactly this: a folder that is moved has no approvals. Null without one. */
-export function approvedElsewhere(context: Context, { digest }: Runnable): string | null {
-  const folder = dirname(approvalsFile(context));
-  const others = listFolder(folder).map((name) =>
-    readHint<z.infer<typeof Approvals>>(join(folder, name), MAX_STATE_BYTES),
-  );
-  const found = others.find((other) => other?.approvals?.some((approval) => approval.digest === digest));
-  return found?.identity.replace(/[\\/]\.git$/, '') ?? null;
 }
 
 /** Adds approvals, readable by this person only. Durable on return. */

@@ -14,7 +14,6 @@ import {
   approvalsFile,
   approve,
   approvedBy,
-  approvedElsewhere,
   approvedHere,
   CYCLE_COMMANDS,
   digestAll,
@@ -158,18 +157,11 @@ export function requireTrust(
   const listed = items.get(blocking.digest);
   const what =
     blocking.kind === 'file' ? blocking.name : `"${blocking.content}" (${listed?.name ?? 'checkpoint'})`;
-  const why = listed?.state === 'changed' ? 'changed since it was approved' : whyNew(context, blocking);
+  const why = listed?.state === 'changed' ? 'changed since it was approved' : 'was not approved here';
   const unlisted = '  (after putting the command into [checkpoint] verify of .forge/config.toml)';
   throw refused('trust.needed', `${what} ${why}; nothing was run.`, {
     hint: `forge trust${listed ? '' : unlisted}`,
   });
-}
-
-function whyNew(context: Context, one: Runnable): string {
-  const folder = approvedElsewhere(context, one);
-  return folder === null
-    ? 'was not approved on this machine'
-    : `was approved in another folder (${folder}), not in this one`;
 }
 
 /** What is approved one by one: the address of the event server and the invariants. */

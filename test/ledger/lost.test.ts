@@ -22,10 +22,12 @@ describe('features, lessons and archives that git took away', () => {
     project.git('clean', '-fdq');
     expect(await known(project)).not.toMatch(/port of their own|Sign in/);
     expect((await runForge(project, ['status'])).stdout).toMatch(
-      /2 files of memory were written here and no commit has them: .*learned\.d.*forge memory verify/s,
+      /missing: 2 files of memory written here, which no commit has: .*learned\.d.*forge memory verify/s,
     );
     expect((await verify(project)).notes).toMatchObject(
-      [/put back 2 files that no commit has: .*F-1\.json/].map((it) => expect.stringMatching(it)),
+      [/put back 2 files of memory written here, which no commit has: .*F-1\.json/].map((it) =>
+        expect.stringMatching(it),
+      ),
     );
     expect(await known(project)).toMatch(/port of their own[\s\S]*Sign in/);
   });

@@ -407,7 +407,7 @@ describe('forge recall', () => {
     );
     const sources = (await recall(project, 'who owns pagination')).hits.map(({ source }) => source);
     expect(sources.slice(0, 2).sort()).toEqual(['note', 'skill']);
-    // What only a commit has is found first.
+    // A commit still comes first when only it has all the words.
     const [first] = (await recall(project, 'fix pagination test 3')).hits;
     expect(first?.text).toBe('Fix pagination test 3');
   });

@@ -155,5 +155,7 @@ export function normaliseStory({ steps, files }, facts) {
     normaliser.value({ ...step, stdout: readOutput(stdout), stderr: readLines(stderr) }),
   );
   normaliser.names.isClosed = true;
-  return { steps: normal, files: files.map((path) => normaliser.text(path)).sort() };
+  // A copy in local/kept has its path as its name.
+  const paths = files.map((path) => normaliser.text(path.replaceAll('%2F', '/')));
+  return { steps: normal, files: paths.sort() };
 }

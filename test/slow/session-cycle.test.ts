@@ -172,6 +172,7 @@ describe('a session as a cycle', () => {
     const words = ['session', 'end', '--learned', 'x', '--no-commit'];
     const { archive } = await forgeJson<{ archive: string }>(project, words);
     rmSync(project.path(archive));
+    rmSync(project.path('.git/forge/kept'), { recursive: true });
     for (const [path, text] of before) project.write(path, text);
     const again = await forgeJson<{ archive: string }>(project, words);
     expect([again.archive, project.has(archive)]).toEqual([archive, true]);

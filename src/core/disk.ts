@@ -246,12 +246,14 @@ function keepCopy(layout: Layout, { path, bytes }: Write): void {
   else removeQuietly(copy);
 }
 
-/** The files that forge wrote here, and where the copy of each is. */
+/** The files that forge wrote here, and where the copy of each is. The draft of a copy whose writer was killed is none. */
 export const keptFiles = (layout: Layout): { path: string; copy: string }[] =>
-  listFolder(keptFolder(layout)).map((name) => ({
-    path: join(layout.dir, decodeURIComponent(name)),
-    copy: join(keptFolder(layout), name),
-  }));
+  listFolder(keptFolder(layout))
+    .filter((name) => !name.startsWith('.'))
+    .map((name) => ({
+      path: join(layout.dir, decodeURIComponent(name)),
+      copy: join(keptFolder(layout), name),
+    }));
 
 /** More files than change between two commits. */
 const MAX_RECORDED = 2000;

@@ -99,7 +99,7 @@ describe('loops in two worktrees', () => {
     expect(fleet.rows).toEqual([expect.objectContaining({ task: 'A', branch: 'main', health: 'working' })]);
     const { results, end } = await loop(second, sh('touch $FORGE_TASK'));
     expect(tasksOf(results)).toEqual(['B']);
-    expect(end.reason).toMatch(/^nothing can be done now: A \(blocked by branch main on \S+\)$/);
+    expect(end.reason).toMatch(/^nothing can be done now: A \(blocked by Ada Tester, branch main, folder \S+ on \S+\)$/);
     first.write('go', '');
     expect(await running).toMatchObject({ task: 'A', classification: 'SUCCESS' });
   });
@@ -111,7 +111,7 @@ describe('loops in two worktrees', () => {
     const { results, end } = await loop(second, sh('touch $FORGE_TASK'));
     expect(tasksOf(results)).toEqual(['B']);
     expect(end.reason).toMatch(
-      /^nothing can be done now: A \(blocked by branch main on \S+, which finished it \(merge it, or: forge claim A\)\)$/,
+      /^nothing can be done now: A \(blocked by Ada Tester, branch main, folder \S+ on \S+, which finished it \(merge it, or: forge claim A\)\)$/,
     );
     commitAll(first);
     commitAll(second);

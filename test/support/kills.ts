@@ -86,7 +86,7 @@ const progressOf = (project: Project, file: string): string =>
 /** Every archive is whole; nothing that was being written lies about, but what its next writer removes, as of a cache. */
 export function expectWhole(
   project: Project,
-  laterRemoved = /^(\.(?:anchors|append|written)\.json\.|cache\/)/,
+  laterRemoved = /^(\.(?:anchors|append|written)\.json\.|cache\/|kept\/)/,
 ): void {
   for (const id of readdirSync(project.path(SESSIONS)).filter((name) => name !== '.gitkeep')) {
     expect(progressOf(project, id)).toMatch(/^=== FORGE Session .*\n$/s);

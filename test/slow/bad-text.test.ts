@@ -117,7 +117,7 @@ describe('bad text', () => {
     }
     const changed = differences(before, snapshot(project.dir));
     const isEntry = (path: string): boolean =>
-      /long-term\/\w+\.d|^\.git\/forge\/(?:views|written)/.test(path);
+      /long-term\/\w+\.d|^\.git\/forge\/(?:kept|views|written)/.test(path);
     expect(changed.filter((path) => !isEntry(path))).toEqual([FEATURES, KNOWLEDGE, FOCUS, PROGRESS]);
     // All of them together are still valid files that every command can show.
     for (const args of [

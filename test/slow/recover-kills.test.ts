@@ -141,7 +141,7 @@ describe('kills of a rollback', () => {
     project.write('.git/index.lock', '');
     expect(runBinary(project.dir, ['recover', '--yes'])).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('index.lock exists'),
+      stderr: expect.stringContaining('another git is at work'),
     });
     rmSync(project.path('.git/index.lock'));
     runBinary(project.dir, ['session', 'start']);

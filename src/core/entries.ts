@@ -22,8 +22,8 @@ export interface EntryList<E, V> {
   viewFile: (layout: Layout) => string;
   /** Fields of `present` beside the list are kept. */
   toView: (entries: readonly E[], present: V | null) => V;
-  /** The entries with what a person changed in the view since `base`, and a description of each change. */
-  takeIn: (entries: readonly E[], base: V, edited: V) => { entries: E[]; changes: string[] };
+  /** The entries with what a person changed in the view since `base` (see `takeInById`), and a description of each change. */
+  takeIn: (entries: readonly E[], base: V | null, edited: V) => { entries: E[]; changes: string[] };
 }
 
 interface EntrySnapshot<E, V> {
@@ -44,8 +44,7 @@ export function readEntries<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnaps
   if (!bytes || unedited.equals(bytes))
     return { entries, changes: [], stored, view: { bytes, copy, value: null } };
   const value = decodeDocument(list.view, bytes, shown(disk.layout, path));
-  const base = decodeView(list, copy) ?? list.toView(entries, null);
-  const taken = list.takeIn(entries, base, value);
+  const taken = list.takeIn(entries, decodeView(list, copy), value);
   return {
     entries: list.arrange(taken.entries),
     changes: taken.changes,
@@ -77,23 +76,26 @@ function readStored<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnapshot<E, V
   );
 }
 
-/** Applies what a person changed in a view since `base`, by id. `edit` returns the same object for an unchanged entry. */
+/**
+ * Applies what a person changed in a view since `base`, by id. `edit` returns the same object for an unchanged entry. Without
+ * the base, which is machine-local, the view may be older than the entries, so only new entries are taken in.
+ */
 export function takeInById<E>(
   idOf: (entry: E) => string,
-  [entries, base, edited]: [entries: readonly E[], base: readonly E[], edited: readonly E[]],
+  [entries, base, edited]: [entries: readonly E[], base: readonly E[] | undefined, edited: readonly E[]],
   edit: (entry: E, old: E, wanted: E, changes: string[]) => E,
   add: (entry: E) => E,
 ): { entries: E[]; changes: string[] } {
-  const [was, now] = [base, edited].map((list) => new Map(list.map((one) => [idOf(one), one])));
+  const [was, now] = [base ?? [], edited].map((list) => new Map(list.map((one) => [idOf(one), one])));
   const changes: string[] = [];
   const kept = entries.flatMap((entry) => {
     const [old, wanted] = [was?.get(idOf(entry)), now?.get(idOf(entry))];
-    if (wanted) return [edit(entry, old ?? entry, wanted, changes)];
+    if (wanted && base) return [edit(entry, old ?? entry, wanted, changes)];
     if (!old) return [entry];
     changes.push(`${idOf(entry)} removed`);
     return [];
   });
-  const known = new Set([...entries, ...base].map(idOf));
+  const known = new Set([...entries, ...(base ?? [])].map(idOf));
   const added = edited.filter((entry) => !known.has(idOf(entry)));
   for (const entry of added) {
     if (!isId(idOf(entry)))

@@ -102,7 +102,7 @@ export const FEATURE_LIST: EntryList<Feature, Features> = {
   takeIn: (features, base, edited) =>
     takeInById(
       ({ id }) => id,
-      [features, base.features, edited.features],
+      [features, base?.features, edited.features],
       applyEdit,
       (feature) => {
         const added = withoutNulls(feature);

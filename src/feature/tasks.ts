@@ -67,7 +67,7 @@ export const ISSUE_LIST: EntryList<Unit, ActiveIssues> = {
   takeIn: (units, base, edited) =>
     takeInById(
       ({ linear_id }) => linear_id,
-      [units, base.issues, edited.issues],
+      [units, base?.issues, edited.issues],
       applyEdit,
       (unit) => unit,
     ),

@@ -148,8 +148,8 @@ function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {
   ] as StoredLearning[];
 }
 
-function takeIn(stored: readonly StoredLearning[], base: Knowledge, edited: Knowledge) {
-  const [was, now] = [fromView(base), fromView(edited)];
+function takeIn(stored: readonly StoredLearning[], base: Knowledge | null, edited: Knowledge) {
+  const [was, now] = [base ? fromView(base) : [], fromView(edited)];
   const ids = (entries: readonly StoredLearning[]): Set<string> => new Set(entries.map(idOf));
   const [wasIds, nowIds, known] = [ids(was), ids(now), ids(stored)];
   const added = now.filter((entry) => !wasIds.has(idOf(entry)) && !known.has(idOf(entry)));

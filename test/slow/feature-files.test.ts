@@ -111,6 +111,30 @@ describe('one file per entry', () => {
     expect((await runForge(project, 'feature edit C --priority 3')).stderr).not.toContain('edited');
   });
 
+  it('LAY-09 a view from before a merge removes nothing when its base is gone', async () => {
+    const project = await added('A');
+    await forgeJson(project, ['knowledge', 'add', 'success', 'tests need a port of their own']);
+    commitAll(project, 'A');
+    project.git('checkout', '-qb', 'other');
+    await forgeJson(project, ['feature', 'add', 'B', 'the B']);
+    await forgeJson(project, ['knowledge', 'add', 'success', 'dates are in UTC']);
+    commitAll(project, 'B');
+    project.git('checkout', '-q', 'main');
+    await forgeJson(project, ['feature', 'edit', 'A', '--name', 'first']);
+    commitAll(project, 'first');
+    project.git('merge', '-q', '--no-edit', 'other');
+    edit(project, ({ features }) => features.push({ id: 'D', name: 'by hand', status: 'in_progress' }));
+    rmSync(project.path('.git/forge'), { recursive: true });
+    await forgeJson(project, ['session', 'start']);
+    expect(project.git('status', '--short', '--', '.forge/memory/long-term')).toMatch(/^\?\? \S+D\.json$/m);
+    expect(project.git('diff', '--stat', 'HEAD', '--', '.forge/memory/long-term')).toBe('');
+    expect(['A', 'B', 'D'].map((id) => storedFeature(project, id)?.name)).toEqual([
+      'first',
+      'the B',
+      'by hand',
+    ]);
+  });
+
   it('FEA-03 no edit of features.json makes a feature pass', async () => {
     const project = await makeForge();
     putFeatures(project, [PASSING_FEATURE, { id: 'B', name: 'b', status: 'failing', tests: ['true'] }]);

@@ -3,8 +3,8 @@ import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { compareText } from '../core/text.js';
 import { readBranch } from '../git/repository.js';
-import { type Context, orWarn, readConfig } from '../project/project.js';
-import { readRunning } from '../session/running.js';
+import { type Context, orWarn, otherWorktrees, readConfig } from '../project/project.js';
+import { readRunning, showFocus } from '../session/running.js';
 import { listClaims, msLeft, openBucket, serverNow } from './bucket.js';
 import { keepHeld, persist, sendClaims } from './claim.js';
 import { type EventType, type ForgeEvent, parseEvent, subjectsOf } from './event.js';
@@ -160,14 +160,14 @@ function withClaim(row: FleetRow | undefined, claim: Claim, left: number): Fleet
 const compareRows = (a: FleetRow, b: FleetRow): number =>
   compareText(a.host, b.host) || compareText(a.since ?? '', b.since ?? '');
 
-/** Claims of this repository's worktrees, what the server said last, and the session of this worktree. */
+/** Claims and sessions of this repository's worktrees on this machine, and what the server said last. */
 async function readHere(context: Context): Promise<Fleet> {
   const now = context.world.now().getTime();
   const { local, remote } = readClaims(context);
-  const running = readRunning(context);
-  const place = placeOf(context);
-  const isOver = (row: FleetRow): boolean =>
-    row.place === place && row.session !== null && row.session !== running?.id && row.health === 'working';
+  const worktrees = [context, ...otherWorktrees(context)];
+  const running = new Map(worktrees.map((each) => [placeOf(each), { each, session: readRunning(each) }]));
+  const isOver = ({ place, session, health }: FleetRow): boolean =>
+    running.has(place) && session !== null && session !== running.get(place)?.session?.id && health === 'working';
   const rows = [
     ...local.map((claim) => ({
       claim,
@@ -178,11 +178,13 @@ async function readHere(context: Context): Promise<Fleet> {
     .filter(({ claim }) => claim.state === 'held')
     .map(({ claim, until }) => withClaim(undefined, claim, until - now))
     .map((row): FleetRow => (isOver(row) ? { ...row, health: 'idle' } : row));
-  if (running && !rows.some((row) => row.place === place))
-    rows.push({
-      ...emptyRow({ ...{ host: context.world.self().host, place }, session: running.id }),
-      folder: basename(context.layout.root),
-      ...{ branch: running.branch, task: running.goal ?? null, since: running.started_at },
-    });
+  for (const [place, { each, session }] of running)
+    if (session && !rows.some((row) => row.place === place))
+      rows.push({
+        ...emptyRow({ ...{ host: context.world.self().host, place }, session: session.id }),
+        folder: basename(each.layout.root),
+        ...{ branch: session.branch, task: showFocus(each).task ?? session.goal ?? null },
+        since: session.started_at,
+      });
   return { rows: await finishRows(context, rows), source: 'machine' };
 }

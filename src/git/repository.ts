@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
@@ -173,6 +173,20 @@ function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir:
 
 /** Null if it is empty or missing. */
 const readLine = (path: string): string | null => readText(path).split('\n')[0]?.trimEnd() || null;
+
+/** Names of the linked worktrees, as git keeps them. */
+export function linkedWorktrees(commonDir: string): string[] {
+  const folder = join(commonDir, 'worktrees');
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+/** Top folders of the repository's other worktrees on this machine. */
+export function otherRoots({ commonDir, root }: Repository): string[] {
+  const linked = linkedWorktrees(commonDir).map((name) =>
+    dirname(readText(join(commonDir, 'worktrees', name, 'gitdir')).trim()),
+  );
+  return [dirname(commonDir), ...linked].filter((other) => other !== root && other !== '.');
+}
 
 /**
  * The identity for trust: the repository that this folder provably belongs to, so that its linked worktrees share

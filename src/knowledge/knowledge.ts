@@ -97,7 +97,11 @@ export function removeLearning(context: Context, { id }: { id: string }): { remo
     (learning) => learning.id === id || candidateOf(learning) === id,
   );
   const [removed] = meant;
-  if (!removed) throw noSuch('knowledge', id, 'forge knowledge list');
+  if (!removed) {
+    const isCandidate = openCandidates(readMemory(context)).some((candidate) => candidate.id === id);
+    const reject = `forge memory override invalidate ${id} --reason "TEXT"   # a person, at a terminal`;
+    throw noSuch('knowledge', id, isCandidate ? reject : 'forge knowledge list');
+  }
   const rules = meant.flatMap((learning) => (learning.kind === 'invariant' ? [learning.text] : []));
   if (rules.length > 0) refuseAgent(context, 'Removing an invariant');
   const ids = new Set(meant.map((learning) => learning.id));

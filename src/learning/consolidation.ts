@@ -26,10 +26,11 @@ import {
   candidateId,
   closeInvestigations,
   listKnown,
+  openCandidates,
   openInvestigations,
   readKnowledge,
 } from './knowledge.js';
-import { knowledgeId, normalizePattern, type Proven } from './proven.js';
+import { knowledgeId, normalizePattern } from './proven.js';
 import {
   countUncovered,
   coveredHeads,
@@ -253,7 +254,7 @@ export async function appendCorrection(
   });
 }
 
-/** LTM-14: a human invalidates knowledge. The record stays, and readers show it as invalid. */
+/** LTM-14: a human invalidates knowledge or a candidate. Its records stay, and readers show it as invalid. */
 export async function invalidateKnowledge(
   context: Context,
   input: { knowledge: string; reason?: string },
@@ -261,7 +262,7 @@ export async function invalidateKnowledge(
   const decision = requireDecision(context, 'Invalidating knowledge', input.reason);
   const { knowledge_id, pattern, scope } = findKnown(context, input.knowledge);
   const about = { action: 'invalidate' as const, knowledge_id, pattern, scope };
-  return decide(context, about, decision, () => ({ kind: 'invalidated', knowledge_id }));
+  return decide(context, about, decision, () => ({ kind: 'invalidated', knowledge_id, pattern, scope }));
 }
 
 /** Stores the audit record and the knowledge record that names it in one write. */
@@ -285,14 +286,18 @@ function decide(
   });
 }
 
-/** Finds knowledge by its words, or by the start of its id or of its record's id. */
-function findKnown(context: Context, name: string): Proven {
+/** Finds knowledge or a candidate by its words, or by the start of its id or of its record's id. */
+function findKnown(context: Context, name: string): Known {
   const isId = /^[0-9a-f]{6,64}$/.test(name);
-  const found = [...readKnowledge(readMemory(context)).values()].filter(
-    ({ knowledge_id, record, pattern }) =>
-      isId
-        ? knowledge_id.startsWith(name) || record.startsWith(name)
-        : normalizePattern(pattern) === normalizePattern(name),
+  const memory = readMemory(context);
+  const known = readKnowledge(memory);
+  const candidates = openCandidates(memory, known).map(({ id, pattern, scope }) => ({
+    ...{ knowledge_id: knowledgeId(scope, pattern), pattern, scope, record: id },
+  }));
+  const found = [...known.values(), ...candidates].filter(({ knowledge_id, record, pattern }) =>
+    isId
+      ? knowledge_id.startsWith(name) || record.startsWith(name)
+      : record === name || normalizePattern(pattern) === normalizePattern(name),
   );
   const [only] = found;
   if (only && found.length === 1) return only;

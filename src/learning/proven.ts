@@ -18,6 +18,7 @@ export interface Proven {
   knowledge_id: string;
   pattern: string;
   scope: string;
+  /** `correction`: only a human said so. */
   kind: 'knowledge' | 'correction';
   /** The first record of it. The others confirm it. */
   record: string;
@@ -98,12 +99,14 @@ function addProven(
   status: Proven['status'],
 ): void {
   const { knowledge_id, pattern, scope, created_at, evidence_cycles, kind } = record;
-  if (kind !== 'knowledge' && kind !== 'correction') return;
+  // A candidate that a human invalidated has no other record.
+  if (!['knowledge', 'correction', 'invalidated'].includes(kind) || typeof pattern !== 'string') return;
   if (typeof knowledge_id !== 'string' || proven.has(knowledge_id)) return;
   const evidence = textsIn(record.evidence).length;
   const tested = Math.min(Number(counts.get(id) ?? 0), evidence);
   proven.set(knowledge_id, {
-    ...{ knowledge_id, pattern: String(pattern), scope: String(scope), kind, record: id },
+    ...{ knowledge_id, pattern, scope: String(scope), record: id },
+    kind: kind === 'knowledge' ? kind : 'correction',
     created_at: typeof created_at === 'string' ? created_at : '',
     evidence_cycles: Array.isArray(evidence_cycles) ? evidence_cycles.filter(Number.isInteger) : [],
     ...{ tested, reported: evidence - tested, status },

@@ -1,13 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { readPlain, readText } from '../core/files.js';
 import { lines, must, type ObjectReader, openObjects, words } from '../git/client.js';
-import type { Repository } from '../git/repository.js';
+import { linkedWorktrees, otherRoots, type Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { type Container, parseContainer, segmentOf } from './container.js';
 import { gitFolder, ledgerFolder } from './files.js';
 import { type AbsentRecord, type Graph, groupBy } from './graph.js';
-import { linkedWorktrees } from './journal.js';
 
 /** The containers of one commit: file name → blob. */
 export type LedgerTree = ReadonlyMap<string, string>;
@@ -203,13 +202,8 @@ function otherWorktreeFiles(
   isWanted: (name: string) => boolean,
 ): { name: string; bytes: Buffer }[] {
   if (!repository) return [];
-  const { commonDir, root } = repository;
-  const inside = relative(root, ledgerFolder(layout));
-  const linked = linkedWorktrees(commonDir).map((name) =>
-    dirname(readText(join(commonDir, 'worktrees', name, 'gitdir')).trim()),
-  );
-  return [dirname(commonDir), ...linked]
-    .filter((other) => other !== root && other !== '.')
+  const inside = relative(repository.root, ledgerFolder(layout));
+  return otherRoots(repository)
     .map((other) => join(other, inside))
     .filter((folder) => existsSync(folder))
     .flatMap((folder) =>

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { diskError, listFolder, makeFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
+import { linkedWorktrees } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { currentBranch, worktreeName } from './files.js';
 import { recordId } from './record.js';
@@ -102,12 +103,6 @@ export function appendToJournal(context: Context, lines: readonly JournalLine[])
 export function rewriteJournal(path: string, lines: readonly JournalLine[]): void {
   replaceFiles([{ path, bytes: Buffer.from(lines.map(formatJournalLine).join(''), 'utf8') }]);
 }
-
-/** Names of the linked worktrees, as git keeps them. */
-export const linkedWorktrees = (commonDir: string): string[] => {
-  const folder = join(commonDir, 'worktrees');
-  return fs.existsSync(folder) ? fs.readdirSync(folder) : [];
-};
 
 /** The main worktree takes over the journals of worktrees that were removed. */
 export function adoptJournals(context: Context): void {

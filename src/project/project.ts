@@ -1,5 +1,5 @@
 import { constants, writeFileSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import { Disk } from '../core/disk.js';
 import { agentMark, deniedToBuilder, isBuilder } from '../core/environment.js';
@@ -28,6 +28,7 @@ import {
   findForge,
   hasRemains,
   isLeftOut,
+  otherRoots,
   projectRepository,
   type Repository,
   refuseForeign,
@@ -63,6 +64,16 @@ export function openContext(from: string, world: World, dryRun: boolean, waitMs?
   if (!found) throw notAForge(from);
   refuseForeign(found, world.env);
   return contextAt(found.root, found.repository, world, dryRun, waitMs);
+}
+
+/** The same project in the other worktrees of this repository on this machine, for reading. */
+export function otherWorktrees({ repository, layout, world }: Context): Context[] {
+  if (!repository) return [];
+  const inside = relative(repository.root, layout.root);
+  return otherRoots(repository).flatMap((other) => {
+    const found = findForge(join(other, inside));
+    return found?.root === join(other, inside) ? [contextAt(found.root, found.repository, world, true)] : [];
+  });
 }
 
 function notAForge(from: string): Error {

@@ -1,3 +1,4 @@
+import { quoteWord } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
@@ -8,7 +9,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { readRecords } from '../ledger/memory.js';
-import { type Context, hasRecovery, readHalt } from '../project/project.js';
+import { type Context, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
 import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { archivesForNext, readProgress, recentArchives } from '../session/store.js';
@@ -35,7 +36,7 @@ export interface Where {
   /** A rollback or an undo was interrupted. */
   recovering: boolean;
   health: Pick<Component, 'name' | 'color'>[];
-  /** Files that could not be read. */
+  /** Files that could not be read, and damage that no verification has recorded yet. */
   problems: string[];
   next: string[];
 }
@@ -64,6 +65,11 @@ export async function whereYouStand(
   const features = attempt(() => listFeatures(context).features, null);
   const session = attempt(() => currentSession(context), null);
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
+  const damage = halted === null && components.find((each) => each.name === 'long-term' && each.color === 'red');
+  if (damage) {
+    problems.add(damage.reasons[0] as string);
+    for (const command of damage.fix.slice(0, 1)) repairs.add(command);
+  }
   const [pause] = attempt(() => readUnreviewed(context), []);
   const recovering = hasRecovery(context);
   const suggested = attempt(() => suggest(context, features ?? [], session?.open_questions ?? 0), []);
@@ -98,7 +104,7 @@ const needsTrust = (context: Context): boolean =>
 
 const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )/i;
 
-/** What `forge trust` asks, and notes that begin as `forge help gate` shows. */
+/** What `forge trust` asks, notes that begin as `forge help gate` shows, and parked entries of all worktrees here. */
 function forPerson(context: Context): string[] {
   const { items } = showTrust(context);
   const missing = describeMissing(context);
@@ -111,7 +117,15 @@ function forPerson(context: Context): string[] {
     ...(open.length > 0 ? [`${plural(open.length, what)} to approve${some}: forge trust`] : []),
     ...(missing === null ? [] : [`${missing}: forge trust`]),
     ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for somebody: forge note list`] : []),
+    ...describeParked(context, ''),
+    ...otherWorktrees(context).flatMap((other) => describeParked(other, `-C ${quoteWord(other.layout.root)} `)),
   ];
+}
+
+function describeParked(context: Context, folder: string): string[] {
+  const parked = readKfr(context).entries.filter((entry) => entry.parked);
+  if (parked.length === 0) return [];
+  return [`${plural(parked.length, 'entry waits', 'entries wait')} for a person: forge ${folder}kfr list`];
 }
 
 /** The running session's next step, else the last one left in this clone, else the last one. */

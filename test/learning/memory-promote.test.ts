@@ -80,6 +80,20 @@ describe('forge memory override', () => {
     expect((await knowledgeOf(project)).slice(0, before.length)).toEqual(before);
   });
 
+  it('LTM-14 rejects a candidate, so that it is neither shown nor promoted', async () => {
+    const project = await makeForge();
+    await recordAll(project, times(2));
+    const id = /C-\d{6}/.exec((await runForge(project, ['briefing'])).stdout)?.[0] as string;
+    const { hint } = await forgeError(project, ['knowledge', 'remove', id]);
+    expect(hint).toContain(`forge memory override invalidate ${id} --reason "TEXT"`);
+    await forgeJson(project, ['memory', 'override', 'invalidate', id, '--reason', 'it was luck'], HUMAN);
+    expect((await runForge(project, ['briefing'])).stdout).not.toContain(P);
+    await recordAll(project, times(8));
+    const { known, promoted, rejected } = await promote(project);
+    expect([known, promoted]).toMatchObject([[{ pattern: P, status: 'invalid' }], []]);
+    expect(rejected).toMatchObject([{ pattern: P, failed: ['invalidated'] }]);
+  });
+
   it("LTM-07 LTM-14 a human's correction has no evidence and names its audit record", async () => {
     const project = await makeForge();
     const { audit } = await forgeJson<{ audit: { id: string } }>(

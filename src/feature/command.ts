@@ -109,7 +109,13 @@ const describeLast = ({ at, commit, dirty, command, ...run }: NonNullable<ShownF
   return `${at} ${where}: ${how === '' ? 'passed' : `${command}: ${how}`}`;
 };
 
-function renderFeature({ last_run: last, ...feature }: ShownFeature, style: Style): string {
+function renderFeature(
+  { last_run: last, fails_since, last_pass, ...feature }: ShownFeature,
+  style: Style,
+): string {
+  const before = last_pass
+    ? `, passed ${describeCommit({ verified_commit: last_pass.commit ?? undefined })}`
+    : '';
   const { tests = [], priority = '', linear_issue, verified_at } = feature;
   const rows = [
     ['status', describeStatus(feature)],
@@ -118,6 +124,7 @@ function renderFeature({ last_run: last, ...feature }: ShownFeature, style: Styl
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],
     ['passes since', verified_at ? `${verified_at} ${describeCommit(feature)}` : ''],
+    ['fails since', fails_since ? `${fails_since}${before}` : ''],
     ['last run', last ? describeLast(last) : ''],
   ].filter(([, value]) => value !== '');
   return `${style.strong(feature.id)}  ${oneLine(feature.name, 200)}\n${columns(rows.map(([name = '', value = '']) => [name, oneLine(value, 300)]))}`;
@@ -175,9 +182,9 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
   if (change.status !== 'passing' || Object.keys(change).length > 1)
     throw usage('feature.override', '--reason can only be used with --status passing.', {
       hint:
-        change.status === 'blocked'
-          ? `forge feature edit ${id} --status blocked\nforge note add "${id}: why it waits"`
-          : `forge feature edit ${id} --status passing --reason "TEXT"`,
+        change.status === undefined || change.status === 'passing'
+          ? `forge feature edit ${id} --status passing --reason "TEXT"`
+          : `forge feature edit ${id} --status ${change.status}\nforge note add "${id}: ${reason.replaceAll('"', "'")}"`,
     });
   await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown with it.`);
   return call.forge().feature.override({ id, reason });

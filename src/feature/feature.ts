@@ -60,8 +60,11 @@ export function listFeatures(context: Context, raw?: z.infer<typeof FeatureFilte
   return { features: features.filter((feature) => !status || feature.status === status) };
 }
 
-/** With the last run of its tests: the command that failed, or the last one. */
+/** With the last run of its tests: the command that failed, or the last one. A failing one has since when. */
 export interface ShownFeature extends Feature {
+  fails_since?: string;
+  /** The last run that passed, if one has failed since. */
+  last_pass?: { at: string; commit: string | null };
   last_run?: Pick<VerificationRun, 'command' | 'exit_code' | 'not_run'> & {
     at: string;
     commit: string | null;
@@ -75,15 +78,22 @@ export function showFeature(context: Context, { id }: { id: string }): ShownFeat
   const isOwn = (run: VerificationRun): boolean => run.feature === feature.id;
   const runsOf = ({ kind, runs }: LedgerRecord) =>
     kind === 'verification' ? (runs as VerificationRun[]) : [];
-  const last = readRecords(context, 'evaluation').findLast(({ record }) =>
-    runsOf(record).some(isOwn),
-  )?.record;
+  const all = readRecords(context, 'evaluation').map(({ record }) => record);
+  const records = all.filter((record) => runsOf(record).some(isOwn));
+  const last = records.at(-1);
   const run = last && runsOf(last).findLast(isOwn);
   if (!run) return feature;
+  const isPass = ({ exit_code, not_run }: VerificationRun): boolean => exit_code === 0 && !not_run;
+  const pass = records.findLast((record) => runsOf(record).filter(isOwn).every(isPass));
+  const failed = records
+    .slice(pass ? records.indexOf(pass) + 1 : 0)
+    .find((record) => runsOf(record).some((each) => isOwn(each) && !isPass(each) && !each.not_run));
   const { command, exit_code, not_run } = run;
   const more = { ...(last.dirty ? { dirty: true as const } : {}), ...(not_run ? { not_run } : {}) };
   return {
     ...feature,
+    ...(failed ? { fails_since: String(failed.at) } : {}),
+    ...(failed && pass ? { last_pass: { at: String(pass.at), commit: textIn(pass.commit) } } : {}),
     last_run: { at: String(last.at), commit: textIn(last.commit), command, exit_code, ...more },
   };
 }

@@ -118,8 +118,7 @@ function renderVerify(
 }
 
 function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
-  if (records.length === 0)
-    return 'Nothing is recorded yet. Start with: forge memory record --task ID --exit-code 0';
+  if (records.length === 0) return 'No such records yet.';
   return columns(
     records.map((entry) => [
       style.dim(short(entry.id)),

@@ -1,3 +1,5 @@
+import { objectsIn } from '../core/json.js';
+import { compareText } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import { readMemory } from './memory.js';
 import type { ReadRecord } from './read.js';
@@ -21,12 +23,16 @@ export interface LogRow {
   classification?: string | null;
   /** Of an evaluation: the id of the execution that it judges. */
   execution?: string;
+  /** Features whose tests passed, or failed, in this run. */
+  passed?: string[];
+  failed?: string[];
 }
 
-/** All records but redacted ones and those that a reset covers, oldest first. */
+/** All records but redacted ones and those that a reset covers, oldest first by their own time. */
 export function readRows(context: Context): readonly LogRow[] {
   const memory = readMemory(context);
-  return TIERS.flatMap((tier) => memory.records(tier).map(toRow)).sort(byNumber);
+  const rows = TIERS.flatMap((tier) => memory.records(tier).map(toRow));
+  return rows.sort((a, b) => compareText(a.at ?? '', b.at ?? '') || byNumber(a, b));
 }
 
 function toRow({ id, record, size }: ReadRecord): LogRow {
@@ -42,5 +48,14 @@ function toRow({ id, record, size }: ReadRecord): LogRow {
           execution: String(record.execution ?? ''),
         }
       : {}),
+    ...(kind === 'verification' ? resultsOf(objectsIn(record.runs)) : {}),
+    ...(kind === 'regression' ? { failed: [String(record.feature)] } : {}),
   };
+}
+
+function resultsOf(runs: readonly Record<string, unknown>[]): Pick<LogRow, 'passed' | 'failed'> {
+  const ran = runs.filter(({ not_run }) => not_run === undefined);
+  const idsOf = (passes: boolean): string[] =>
+    ran.flatMap(({ feature, status }) => ((status === 'passing') === passes ? String(feature) : []));
+  return { passed: idsOf(true), failed: idsOf(false) };
 }

@@ -163,10 +163,10 @@ function renderEnd(ended: EndedSession, style: Style): string {
 
 const rows = (sessions: readonly SessionRow[], style: Style): string =>
   columns(
-    sessions.map(({ id, status, resumed_by, started_at, task, next }) => [
+    sessions.map(({ id, status, resumed_by, started_at, ended_at, task, next }) => [
       id,
       resumed_by ? 'resumed' : status,
-      style.time(started_at),
+      style.time(ended_at ?? started_at),
       task ? oneLine(task, 60) : '',
       next ? `next: ${oneLine(next, 60)}` : '',
     ]),
@@ -199,8 +199,8 @@ function renderDetail({ session, progress, focus, kfr, answers }: SessionDetail,
     `task: ${escapeControls(focus.task ?? 'none')}`,
     ...logLines(progress, style).map((line) => `  ${line.replaceAll('\n', '\n  ')}`),
     ...kfr.map(
-      ({ id, kind, text, requires_resolution }) =>
-        `${id}: ${kind}${requires_resolution ? ', open' : ''}: ${oneLine(text, 300)}`,
+      ({ id, kind, text, requires_resolution, parked }) =>
+        `${id}: ${kind}${parked ? ', parked for a person' : requires_resolution ? ', open' : ''}: ${oneLine(text, 300)}`,
     ),
     ...answers.map((text) => `answered: ${escapeControls(text)}`),
     ...session.learned.map((text) => `learned: ${escapeControls(text)}`),

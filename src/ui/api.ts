@@ -181,7 +181,11 @@ async function readFeature({ forge: open, rows }: Source, { id = '' }: Given) {
   const { checkpoints } = await forge.checkpoint.list();
   return {
     feature,
-    history: newest(await rows(), (row) => row.task_id === feature.id),
+    history: newest(
+      await rows(),
+      ({ task_id, passed, failed }) =>
+        task_id === feature.id || passed?.includes(feature.id) || failed?.includes(feature.id) || false,
+    ),
     checkpoints: checkpoints.filter(({ features_passing }) => features_passing.includes(feature.id)),
   };
 }
@@ -279,10 +283,11 @@ function seriesOf(rows: readonly LogRow[]): { cycles: Series; memory: Series } {
 async function readCharts({ forge: open, rows }: Source) {
   const forge = open();
   const { features } = await forge.feature.list();
-  const { cycles, memory } = seriesOf(await rows());
+  const all = await rows();
+  const { cycles, memory } = seriesOf(all);
   return {
     /** Seconds since 1970, and for each name a number at each of them. */
-    features: featureSeries(features),
+    features: featureSeries(features, all, Date.now()),
     cycles,
     memory,
     limit: MEMORY_LIMIT,

@@ -89,8 +89,8 @@ export async function exportMarkdown(source: Source): Promise<string> {
     Features: featuresOf(features?.features ?? []),
     'Working memory': list(
       kfr?.entries ?? [],
-      ({ id, kind, text, requires_resolution }) =>
-        `${id}, ${kind}${requires_resolution ? ', **open**' : ''}: ${md(text)}`,
+      ({ id, kind, text, requires_resolution, parked }) =>
+        `${id}, ${kind}${parked ? ', parked for a person' : requires_resolution ? ', **open**' : ''}: ${md(text)}`,
       'Empty.',
     ),
     'Done in the last day': list(

@@ -56,13 +56,23 @@ function count(events: readonly Happened[], names: string[], running: boolean): 
   return { at: Array.from({ length }, (_, i) => (first + i) * width), names, values };
 }
 
-/** How many features there were, and how many of those that pass today had passed. */
-export function featureSeries(features: readonly Feature[]): Series {
-  const events = features.flatMap(({ created_at, status, verified_at, override }) => [
-    { at: created_at, name: 'all features', amount: 1 },
-    ...(status === 'passing' ? [{ at: override?.at ?? verified_at, name: 'passing', amount: 1 }] : []),
+/** How many of today's features there were, and how many of them passed, by the runs that are recorded. */
+export function featureSeries(features: readonly Feature[], rows: readonly LogRow[], now: number): Series {
+  const passing = new Map(features.map(({ id }) => [id, false]));
+  const turn = (id: string, passes: boolean, at: string | null | undefined): Happened[] => {
+    if (passing.get(id) !== !passes) return [];
+    passing.set(id, passes);
+    return [{ at, name: 'passing', amount: passes ? 1 : -1 }];
+  };
+  const runs = rows.flatMap(({ at, passed = [], failed = [] }) => [
+    ...passed.flatMap((id) => turn(id, true, at)),
+    ...failed.flatMap((id) => turn(id, false, at)),
   ]);
-  return count(events, ['all features', 'passing'], true);
+  const today = features.flatMap(({ id, status, verified_at, override }) =>
+    turn(id, status === 'passing', override?.at ?? verified_at ?? new Date(now).toISOString()),
+  );
+  const added = features.map(({ created_at }) => ({ at: created_at, name: 'all features', amount: 1 }));
+  return count([...added, ...runs, ...today], ['all features', 'passing'], true);
 }
 
 const NOT_EVALUATED = 'not evaluated';

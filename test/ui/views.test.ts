@@ -57,7 +57,18 @@ describe('what the page draws', () => {
       },
       { id: 'B', name: 'b', status: 'failing', created_at: '2026-03-01T11:00:00Z', verified_at: null },
     ];
-    expect(featureSeries(features).values.map((line) => line.at(-1))).toEqual([2, 1]);
+    const now = Date.parse('2026-03-03T10:00:00Z');
+    expect(featureSeries(features, [], now).values.map((line) => line.at(-1))).toEqual([2, 1]);
+    // Both passed for some hours, and B failed again.
+    const runs = [
+      row({ at: '2026-03-01T12:00:00Z', passed: ['A', 'B', 'removed'] }),
+      row({ at: '2026-03-01T15:00:00Z', failed: ['B'], passed: ['A'] }),
+    ];
+    const { values } = featureSeries(features, runs, now);
+    expect(values.map((line) => [Math.max(...line), line.at(-1)])).toEqual([
+      [2, 2],
+      [2, 1],
+    ]);
   });
 
   it('VIS-02 lists what only a person can settle, the most urgent first', () => {

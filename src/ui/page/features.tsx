@@ -117,6 +117,7 @@ export const FeatureView = ({ id }: { id: string }) => (
         verified_commit,
         override,
         last_run,
+        fails_since,
       } = feature;
       const [, label, tone] = STATES.find(([name]) => name === status) ?? [status, status, 'neutral'];
       return (
@@ -128,6 +129,7 @@ export const FeatureView = ({ id }: { id: string }) => (
                 ['verified', verified_at && <Time at={verified_at} />],
                 ['commit', verified_commit],
                 ['ran', verified_by],
+                ['fails since', fails_since && <Time at={fails_since} />],
                 ['last run', last_run && <LastRun {...last_run} />],
                 ['tests', tests],
                 ['by hand', override && `${override.reason} (${override.at})`],

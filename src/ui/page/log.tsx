@@ -9,12 +9,10 @@ const ROW = 34;
 const AROUND = 100;
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'];
 
-const toneOf = ({ exit_code, classification }: Row): Tone =>
-  exit_code === 0 || classification === 'SUCCESS'
-    ? 'green'
-    : (exit_code ?? 0) > 0 || classification === 'FAILURE'
-      ? 'red'
-      : 'neutral';
+function toneOf({ exit_code, classification, passed = [], failed = [] }: Row): Tone {
+  if ((exit_code ?? 0) > 0 || classification === 'FAILURE' || failed.length > 0) return 'red';
+  return exit_code === 0 || classification === 'SUCCESS' || passed.length > 0 ? 'green' : 'neutral';
+}
 
 const whatOf = ({ kind, cycle }: Row): string => (kind === 'cycle' ? `cycle ${cycle ?? ''}` : kind);
 

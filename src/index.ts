@@ -33,7 +33,7 @@ export type { Fleet, FleetRow } from './events/fleet.js';
 export type { Flushed, ReportedEvent } from './events/publish.js';
 export type { EventFilter, EventList } from './events/read.js';
 export type { AddedFeature, FeatureList, ImportedFeatures, ShownFeature } from './feature/feature.js';
-export type { Feature, FeatureEdit, FeatureStatus } from './feature/rules.js';
+export type { Feature, FeatureEdit, FeatureInput, FeatureStatus } from './feature/rules.js';
 export type { Selection } from './feature/tasks.js';
 export type { FeatureResult, VerifyWatch } from './feature/verify.js';
 export type { FindingStats } from './finding/finding.js';

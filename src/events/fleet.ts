@@ -167,7 +167,10 @@ async function readHere(context: Context): Promise<Fleet> {
   const worktrees = [context, ...otherWorktrees(context)];
   const running = new Map(worktrees.map((each) => [placeOf(each), { each, session: readRunning(each) }]));
   const isOver = ({ place, session, health }: FleetRow): boolean =>
-    running.has(place) && session !== null && session !== running.get(place)?.session?.id && health === 'working';
+    running.has(place) &&
+    session !== null &&
+    session !== running.get(place)?.session?.id &&
+    health === 'working';
   const rows = [
     ...local.map((claim) => ({
       claim,

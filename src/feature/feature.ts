@@ -211,7 +211,7 @@ function checkChange(context: Context, change: FeatureChange, typed: string): vo
   }
 }
 
-/** Approves the new tests and runs them once. */
+/** Approves the new tests and runs them once. B-88: a server approves nothing, since its client may have no shell. */
 async function tryTests(
   context: Context,
   feature: Feature,
@@ -219,9 +219,16 @@ async function tryTests(
   watch: VerifyWatch,
 ): Promise<AddedFeature> {
   const { tests = [] } = feature;
-  approveTests(context, tests);
+  if (!context.world.tool) approveTests(context, tests);
   if (!run || tests.length === 0 || context.disk.dryRun) return { features: [feature] };
-  const first_run = await runFirst(context, feature, watch);
+  const first_run = await runFirst(context, feature, watch).catch((error) => {
+    if (!context.world.tool || !(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
+    // It has to be seen to fail later.
+    updateFeatures(context, (all) =>
+      all.map((now) => (now.id === feature.id ? { ...now, unproven: true } : now)),
+    );
+    return { result: 'not_run' as const, reason: error.message, command: tests.join('; ') };
+  });
   return { features: [requireFeature(readFeatures(context), feature.id)], first_run };
 }
 

@@ -7,7 +7,7 @@ import { checkInput, encodeDocument } from '../core/schema.js';
 import { checkText, makeToken, oneLine, plural } from '../core/text.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
-import { isOwnSession, keptOpen, readRunning, requireRunning } from '../session/running.js';
+import { isOwnSession, keptOpen, readRunning, requireOwn } from '../session/running.js';
 import { MAX_OPERATIONS, nameOf, type Operation } from './operation.js';
 import { type Applied, applyPatch, type Patched } from './patch.js';
 import {
@@ -121,7 +121,7 @@ const NAMED_REFUSALS = 5;
 function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer: T }): T {
   const { disk, layout } = context;
   return disk.withLock(() => {
-    const { id } = requireRunning(context);
+    const { id } = requireOwn(context);
     const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
     const own = ofSession(id, before.bytes ? before.value : keptOpen(context));
     const { kfr, answer } = change(own);

@@ -3,6 +3,7 @@ import { CHECKPOINT } from '../checkpoint/rules.js';
 import { checkInput, type Format } from '../core/schema.js';
 import { noSuch } from '../core/text.js';
 import { EVENT_FORMATS } from '../events/event.js';
+import { FeatureInput } from '../feature/rules.js';
 import { FEATURE, FEATURES } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { FeatureChoice } from '../feature/verify.js';
@@ -86,6 +87,7 @@ const TOOL_INPUTS = {
   briefing: z.pick(BriefingInput, { budget: true }),
   progress_add: z.strictObject({ text: z.string(), next: text }),
   focus_set: FocusInput,
+  feature_add: z.pick(FeatureInput, { id: true, name: true, tests: true }),
   feature_verify: z.pick(FeatureChoice, { ids: true }),
   memory_record: z.pick(CycleInput, {
     task_id: true,
@@ -124,9 +126,8 @@ function shorten(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shorten);
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value).filter(
-    ([key, child]) =>
-      !['additionalProperties', 'minLength', 'maxLength', 'maxItems'].includes(key) &&
-      !(typeof child === 'number' && Math.abs(child) === Number.MAX_SAFE_INTEGER),
+    ([key]) =>
+      !['additionalProperties', 'minLength', 'maxLength', 'maxItems', 'minimum', 'maximum'].includes(key),
   );
   return Object.fromEntries(kept.map(([key, child]) => [key, shorten(child)]));
 }

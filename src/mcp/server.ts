@@ -50,11 +50,12 @@ const NEXT_STEP: Record<string, string> = {
   'gate.closed':
     'Call session_working_memory_update for each: {"operations":[{"op":"resolve","id":"…","resolution":"…"}]} or {"op":"dismiss","id":"…","reason":"…"}',
   'session.none': 'Call session_start.',
-  'session.held': 'Call session_start: {"join":true} works beside it.',
+  'session.held': 'Ask the user first. Call session_start: {"join":true} works in it too.',
   'session.unknown': 'Call session_start without resume.',
-  'feature.unknown': 'The briefing and forge://features list the features.',
+  'feature.unknown': 'forge://features lists the features; feature_add adds one.',
   'kfr.unknown': 'The briefing shows the active entries.',
   'candidate.unknown': 'The briefing lists the candidates.',
+  not_a_forge: 'Ask the user to type, at a terminal in this project: forge init',
   'trust.needed': 'Ask the user to type, at a terminal in this project: forge trust',
 };
 
@@ -196,14 +197,14 @@ function makeServer(host: Host): Server {
 }
 
 /** No tool deletes anything or uses the network. Tests are commands that a person approved. */
-const WRITES = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+const WRITES = { destructiveHint: false, openWorldHint: false };
 const READS = { readOnlyHint: true, openWorldHint: false };
 
 async function listTools(host: Host): Promise<object[]> {
   const { schemas } = await host.inputs();
   // LTM-12: a builder may not record.
   const names = (Object.keys(TOOLS) as ToolName[]).filter(
-    (name) => !host.isBuilder || name !== 'memory_record',
+    (name) => !host.isBuilder || !['memory_record', 'feature_add'].includes(name),
   );
   return names.map((name) => {
     const { description, reads } = TOOLS[name];

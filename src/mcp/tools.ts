@@ -1,5 +1,5 @@
-import { harmless, makeToken } from '../core/text.js';
-import type { Forge, KfrPatch, Reverified, ToolName } from '../index.js';
+import { harmless, makeToken, plural } from '../core/text.js';
+import type { EndedSession, FeatureInput, Forge, KfrPatch, Reverified, ToolName } from '../index.js';
 
 /** AGN-024 §6 and §7 in few words, because the description is part of every prompt (KFR-03). The last line is forge's own. */
 const WORKING_MEMORY = `Update the session's Working Memory and Known Facts Registry (KFR) using patch-based operations. Use when authoritative working state changes and must be kept explicit for correctness in the next few turns. Updates short-term working memory only; creates no durable memory notes or checkpoints.
@@ -74,7 +74,7 @@ export const TOOLS: Record<ToolName, Tool> = {
       'End the session: archive it, keep what was learned, commit .forge/. Resolve open questions first.',
     example: { learned: ['the tests need a database'], next: 'wire the logout button' },
     run: (forge, input: Parameters<Forge['session']['end']>[0]) => forge.session.end(input),
-    text: (value) => asData(value),
+    text: (value) => `${endedLine(value)}\n${asData(value)}`,
   }),
   briefing: tool({
     description: 'Where the work stands: KFR, focus, next step, features, knowledge.',
@@ -103,6 +103,20 @@ export const TOOLS: Record<ToolName, Tool> = {
     }),
     text: (value) => asData(value),
   }),
+  feature_add: tool({
+    description: 'Add a feature with test commands that fail until it is built.',
+    example: { name: 'Login works', tests: ['npm test -- login'] },
+    lasts: true,
+    run: (forge, input: FeatureInput, { signal, progress }) =>
+      forge.feature.add(input, { signal, onStart: (feature, command) => progress(`${feature}: ${command}`) }),
+    text: (value) => (value.first_run?.result === 'not_run' ? `${APPROVE}\n${asData(value)}` : asData(value)),
+    shape: ({ features: [feature], first_run }) => ({
+      ...{ id: feature?.id, status: feature?.status },
+      ...(first_run ? { first_run: first_run.result, reason: first_run.reason } : {}),
+      ...(first_run?.result === 'passed' ? { unproven: true, why: UNPROVEN } : {}),
+      ...(first_run?.result === 'not_run' ? { next: APPROVE } : {}),
+    }),
+  }),
   feature_verify: tool({
     description: "Run features' tests (all by default); only this makes a feature passing.",
     example: { ids: ['LOGIN'] },
@@ -113,11 +127,16 @@ export const TOOLS: Record<ToolName, Tool> = {
         onStart: (feature, command) => progress(`${feature}: ${command}`),
         onResult: ({ id, status }) => progress(`${id}: ${status}`),
       }),
-    text: (value) => asData(value),
+    text: (value) =>
+      [
+        ...(value.results.length === 0 ? ['No feature has tests yet: call feature_add.'] : []),
+        ...(value.results.some(({ unproven }) => unproven) ? [`unproven: ${UNPROVEN}`] : []),
+        asData(value),
+      ].join('\n'),
     // Undefined fields are not sent.
     shape: ({ results }) => ({
-      results: results.map(({ id, status, exit_code, not_run, unproven }) => ({
-        ...{ id, status, exit_code, not_run, unproven },
+      results: results.map(({ id, status, exit_code, failure, not_run, unproven }) => ({
+        ...{ id, status, exit_code, failure, not_run, unproven, why: unproven && UNPROVEN },
       })),
     }),
   }),
@@ -145,6 +164,22 @@ export const TOOLS: Record<ToolName, Tool> = {
       'observed' in value ? OBSERVED : 'duplicate' in value && value.duplicate ? 'Known already.' : 'Kept.',
   }),
 };
+
+const APPROVE =
+  'The test did not run. If it is not approved, ask the user to type, at a terminal in this project: forge trust. Then see it fail before the work: feature_verify';
+const UNPROVEN =
+  'The test passes and has never failed, so it proves nothing yet. Add a test that fails without the work (feature_add), or verify with the work broken and again restored; or ask the user to type: forge feature confirm ID';
+
+function endedLine({ session, uncommitted = 0, ...value }: EndedSession): string {
+  const commit = value.commit
+    ? `committed as ${value.commit.short}`
+    : `not committed: ${value.commit_skipped}`;
+  const left =
+    uncommitted === 0
+      ? ''
+      : ` ${plural(uncommitted, 'file')} outside .forge/ ${uncommitted === 1 ? 'is' : 'are'} not committed: commit the code too, or what passes here is not in git.`;
+  return `Session ${session.id} ended, ${commit}.${left}`;
+}
 
 /** Without commands and output. */
 const summaryOf = ({ results, regressed, not_run }: Reverified): object => ({

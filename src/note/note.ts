@@ -28,7 +28,7 @@ import {
   timestamp,
 } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
-import { readRunning, requireRunning } from '../session/running.js';
+import { readRunning, requireOwn } from '../session/running.js';
 
 /** A Memory Note: durable, and the target of KFR promotion (KNO-02). */
 export interface Note {
@@ -132,7 +132,7 @@ export async function promoteEntry(context: Context, { id }: { id: string }): Pr
     const intent: PromotionIntent = {
       schema_version: INTENT.version,
       op: 'kfr.promote',
-      session: requireRunning(context).id,
+      session: requireOwn(context).id,
       entry: findEntry(context, id),
       at: timestamp(context),
     };

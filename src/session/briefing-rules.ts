@@ -108,10 +108,13 @@ function formatSection(
   return [head, ...lines].join('\n');
 }
 
+/** `Candidates` of "Candidates: seen again? …". */
+const nameOf = (title: string): string => title.split(/[:,;(]/)[0]?.trim() ?? title;
+
 function formatOmitted(omitted: readonly Omission[], style: BriefingStyle): string {
   const quote = style === 'markdown' ? '`' : '';
   const parts = omitted.map(
-    ({ section, items, command }) => `${items} of ${section} (${quote}${command}${quote})`,
+    ({ section, items, command }) => `${items} of ${nameOf(section)} (${quote}${command}${quote})`,
   );
   return `Cut to fit: ${parts.join(', ')}.`;
 }

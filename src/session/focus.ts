@@ -16,7 +16,7 @@ import { openEntries } from '../kfr/rules.js';
 import { type Context, isBuilding, timestamp } from '../project/project.js';
 import { bestSkill, requireSkill } from '../skill/skill.js';
 import { FOCUS, type Focus, isAbout, NO_FOCUS, planFocus, switchesContext } from './rules.js';
-import { readRunning, showFocus } from './running.js';
+import { readRunning, refuseBeside, showFocus } from './running.js';
 
 export const FocusInput = z.strictObject({
   task: z.optional(z.string()),
@@ -86,6 +86,8 @@ function checkTexts({ task, issue, files = [], phase, blockers = [] }: FocusInpu
 function replaceFocus(context: Context, change: (focus: Focus) => { after: Focus; writes: Write[] }): Focus {
   const { disk, layout } = context;
   return disk.withLock(() => {
+    const running = readRunning(context);
+    if (running) refuseBeside(context, running);
     const before = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
     const { after, writes } = change(before.value);
     disk.replaceAll([

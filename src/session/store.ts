@@ -34,7 +34,7 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { isOwnSession, lastIssued, readRunning, requireRunning, showFocus } from './running.js';
+import { isOwnSession, lastIssued, readRunning, requireOwn, requireRunning, showFocus } from './running.js';
 
 /** Finding the last session must not read years of sessions. */
 const RECENT = 4;
@@ -207,7 +207,7 @@ export function setNextStep(context: Context, input: { text: string }): { line: 
 export function editProgress(context: Context, change: (file: string) => string): string {
   const { disk, layout } = context;
   return disk.withLock(() => {
-    requireRunning(context);
+    requireOwn(context);
     const after = change(readProgressText(context));
     disk.replace(progressFile(layout), Buffer.from(after, 'utf8'));
     return after;

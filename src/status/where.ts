@@ -65,7 +65,8 @@ export async function whereYouStand(
   const features = attempt(() => listFeatures(context).features, null);
   const session = attempt(() => currentSession(context), null);
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
-  const damage = halted === null && components.find((each) => each.name === 'long-term' && each.color === 'red');
+  const damage =
+    halted === null && components.find((each) => each.name === 'long-term' && each.color === 'red');
   if (damage) {
     problems.add(damage.reasons[0] as string);
     for (const command of damage.fix.slice(0, 1)) repairs.add(command);
@@ -118,7 +119,9 @@ function forPerson(context: Context): string[] {
     ...(missing === null ? [] : [`${missing}: forge trust`]),
     ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for somebody: forge note list`] : []),
     ...describeParked(context, ''),
-    ...otherWorktrees(context).flatMap((other) => describeParked(other, `-C ${quoteWord(other.layout.root)} `)),
+    ...otherWorktrees(context).flatMap((other) =>
+      describeParked(other, `-C ${quoteWord(other.layout.root)} `),
+    ),
   ];
 }
 

@@ -54,7 +54,9 @@ describe('the evidence of a feature', () => {
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test -e ok', '--no-run']);
     const show = async () => (await runForge(project, ['feature', 'show', 'A'])).stdout;
     await runForge(project, ['done', 'A']);
-    expect(await show()).toMatch(/^fails since {2}\S+\nlast run {5}\S+ at [0-9a-f]{12}: test -e ok: exit code 1$/m);
+    expect(await show()).toMatch(
+      /^fails since {2}\S+\nlast run {5}\S+ at [0-9a-f]{12}: test -e ok: exit code 1$/m,
+    );
     project.write('ok', '');
     await runForge(project, ['done', 'A']);
     expect(await show()).toMatch(/^last run {6}\S+ with uncommitted changes after [0-9a-f]{12}: passed$/m);

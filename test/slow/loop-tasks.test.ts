@@ -99,7 +99,9 @@ describe('loops in two worktrees', () => {
     expect(fleet.rows).toEqual([expect.objectContaining({ task: 'A', branch: 'main', health: 'working' })]);
     const { results, end } = await loop(second, sh('touch $FORGE_TASK'));
     expect(tasksOf(results)).toEqual(['B']);
-    expect(end.reason).toMatch(/^nothing can be done now: A \(blocked by Ada Tester, branch main, folder \S+ on \S+\)$/);
+    expect(end.reason).toMatch(
+      /^nothing can be done now: A \(blocked by Ada Tester, branch main, folder \S+ on \S+\)$/,
+    );
     first.write('go', '');
     expect(await running).toMatchObject({ task: 'A', classification: 'SUCCESS' });
   });

@@ -1,4 +1,6 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { Agent } from '../support/e2e-agents.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge, PROGRESS } from '../support/forge-project.js';
 import { logOf } from '../support/memory.js';
@@ -140,6 +142,52 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     }
   });
 
+  it('FEA-05 B-88 adds a feature, whose test runs once a person approved it and counts once it failed', async () => {
+    const project = await ready();
+    const { call } = await connect(project, mode);
+    const added = { id: 'B', name: 'Log out', tests: ['touch ran', 'test -e logout'] };
+    const answer = await call('feature_add', added);
+    expect(answer.structuredContent).toMatchObject({ id: 'B', first_run: 'not_run' });
+    expect(answer.content[0]?.text).toContain('forge trust');
+    const verify = async () => (await call('feature_verify', { ids: ['B'] })).structuredContent;
+    expect((await verify()).error?.code).toBe('trust.needed');
+    expect(project.has('ran')).toBe(false);
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+    project.write('logout', '');
+    expect(await verify()).toMatchObject({
+      results: [{ id: 'B', unproven: true, why: expect.stringContaining('forge feature confirm ID') }],
+    });
+    rmSync(project.path('logout'));
+    expect(await verify()).toMatchObject({ results: [{ status: 'failing', failure: 'exit code 1' }] });
+    project.write('logout', '');
+    expect(await verify()).toMatchObject({ results: [{ status: 'passing' }] });
+    // Approved already: it runs at once.
+    const again = await call('feature_add', { ...added, id: 'C', name: 'Log out again' });
+    expect(again.structuredContent).toMatchObject({ first_run: 'passed', unproven: true });
+  });
+
+  it('SES-09 changes nothing of a session that another agent works in, until it joins', async () => {
+    const project = await ready();
+    const ada = new Agent(project);
+    await ada.json('session', 'start', '--task', 'other work');
+    const { call } = await connect(project, mode);
+    const before = project.read(PROGRESS);
+    const calls: [tool: string, given: object][] = [
+      ['focus_set', { task: 'mine' }],
+      ['progress_add', { text: 'mine' }],
+      ['session_working_memory_update', { operations: [GOAL] }],
+      ['session_end', {}],
+    ];
+    for (const [tool, given] of calls) {
+      const { error } = (await call(tool, given)).structuredContent;
+      expect([tool, error?.code]).toEqual([tool, 'session.held']);
+      expect(error?.hint).toContain('{"join":true}');
+    }
+    expect(project.read(PROGRESS)).toBe(before);
+    expect((await call('session_start', { join: true })).isError).toBeFalsy();
+    expect((await call('progress_add', { text: 'mine' })).isError).toBeFalsy();
+  });
+
   it('KFR-14 AGT-02 names what expires with another task', async () => {
     const project = await ready();
     const { call } = await connect(project, mode);
@@ -162,6 +210,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       'briefing',
       'progress_add',
       'focus_set',
+      'feature_add',
       'feature_verify',
       'memory_record',
       'recall',
@@ -212,7 +261,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
 
 describe('a builder', () => {
   const BUILDER = { FORGE_ROLE: 'builder' };
-  const RESERVED = ['memory_record'];
+  const RESERVED = ['memory_record', 'feature_add'];
 
   it('B-84 LTM-12 does not see tools that write a tier, and can update working memory', async () => {
     const project = await ready();
@@ -235,6 +284,7 @@ describe('a builder', () => {
     const calls: [string, object][] = [
       ['session_note_promote', { id: 'kfr-1' }],
       ['memory_record', { task_id: 'A', exit_code: 0 }],
+      ['feature_add', { name: 'B', tests: ['true'] }],
       ['learn', { text: 'x' }],
       ['session_end', { learned: ['x'] }],
     ];

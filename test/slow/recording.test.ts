@@ -13,7 +13,7 @@ const lasting = (picture: string): string =>
     .replace(/\d{4}-\d\d-\d\d/g, 'DATE')
     .replace(/\b[0-9a-f]{6,40}\b/g, 'HEX')
     .replace(/\bC-[0-9a-z]{3}\b/g, 'ID')
-    .replace(/\d+(\.\d+)? m?s\b/g, 'TIME');
+    .replace(/\d+(\.\d+)? ?m?s\b/g, 'TIME');
 
 it('VIS-01 the picture of the README shows what forge prints today', () => {
   const path = join(makeFolder(), 'demo.svg');

@@ -54,8 +54,10 @@ function toRow({ id, record, size }: ReadRecord): LogRow {
 }
 
 function resultsOf(runs: readonly Record<string, unknown>[]): Pick<LogRow, 'passed' | 'failed'> {
-  const ran = runs.filter(({ not_run }) => not_run === undefined);
-  const idsOf = (passes: boolean): string[] =>
-    ran.flatMap(({ feature, status }) => ((status === 'passing') === passes ? String(feature) : []));
-  return { passed: idsOf(true), failed: idsOf(false) };
+  const idsOf = (wanted: (run: Record<string, unknown>) => boolean): string[] =>
+    runs.filter(wanted).map(({ feature }) => String(feature));
+  return {
+    passed: idsOf(({ status, not_run }) => status === 'passing' && not_run === undefined),
+    failed: idsOf(({ exit_code, not_run }) => exit_code !== 0 && not_run === undefined),
+  };
 }

@@ -86,8 +86,7 @@ function checkTexts({ task, issue, files = [], phase, blockers = [] }: FocusInpu
 function replaceFocus(context: Context, change: (focus: Focus) => { after: Focus; writes: Write[] }): Focus {
   const { disk, layout } = context;
   return disk.withLock(() => {
-    const running = readRunning(context);
-    if (running) refuseBeside(context, running);
+    refuseBeside(context);
     const before = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
     const { after, writes } = change(before.value);
     disk.replaceAll([

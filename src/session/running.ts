@@ -75,15 +75,14 @@ export function requireRunning(context: Context): RunningSession {
 }
 
 /** SES-09: a server knows which client calls, so it changes nothing of a session that another agent works in. */
-export function refuseBeside(context: Context, running: RunningSession): void {
-  if (context.world.tool && !isOursToSettle(context, running))
-    throw sessionHeld(context, running, 'forge start --join');
+export function refuseBeside(context: Context): void {
+  const running = context.world.tool ? readRunning(context) : null;
+  if (running && !isOursToSettle(context, running)) throw sessionHeld(context, running, 'forge start --join');
 }
 
 export function requireOwn(context: Context): RunningSession {
-  const running = requireRunning(context);
-  refuseBeside(context, running);
-  return running;
+  refuseBeside(context);
+  return requireRunning(context);
 }
 
 /** SES-13: what is open in working memory whose file is missing (`git clean -fdx`). The git dir keeps it. */

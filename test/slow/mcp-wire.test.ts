@@ -262,7 +262,9 @@ describe('outside of a .forge/', () => {
     for (const [i, [name, given]] of calls.entries()) {
       const { result } = await wire.call(i, name, given);
       expect([name, result?.isError]).toEqual([name, true]);
-      expect(result?.content?.[0]?.text).toMatch(/^not_a_forge: There is no \.forge\/ in .*\nforge init$/);
+      expect(result?.content?.[0]?.text).toMatch(
+        /^not_a_forge: There is no \.forge\/ in .*\nAsk the user .*: forge init$/,
+      );
     }
     expect((await wire.ask('r', 'resources/read', { uri: 'forge://briefing' })).error?.message).toMatch(
       /^not_a_forge/,

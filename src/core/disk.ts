@@ -246,7 +246,7 @@ function keepCopy(layout: Layout, { path, bytes }: Write): void {
   else removeQuietly(copy);
 }
 
-/** The files that forge wrote here, and where the copy of each is. The draft of a copy whose writer was killed is none. */
+/** The files that forge wrote here, and where the copy of each is. A killed writer may leave the draft of a copy. */
 export const keptFiles = (layout: Layout): { path: string; copy: string }[] =>
   listFolder(keptFolder(layout))
     .filter((name) => !name.startsWith('.'))

@@ -184,7 +184,7 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
       hint:
         change.status === undefined || change.status === 'passing'
           ? `forge feature edit ${id} --status passing --reason "TEXT"`
-          : `forge feature edit ${id} --status ${change.status}\nforge note add "${id}: ${reason.replaceAll('"', "'")}"`,
+          : `forge feature edit ${id} --status ${change.status}\nforge note add ${quoteWord(`${id}: ${reason}`)}`,
     });
   await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown with it.`);
   return call.forge().feature.override({ id, reason });

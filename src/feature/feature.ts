@@ -60,10 +60,10 @@ export function listFeatures(context: Context, raw?: z.infer<typeof FeatureFilte
   return { features: features.filter((feature) => !status || feature.status === status) };
 }
 
-/** With the last run of its tests: the command that failed, or the last one. A failing one has since when. */
+/** With the last run of its tests: the command that failed, or the last one. */
 export interface ShownFeature extends Feature {
+  /** Of a failing one: the first run that failed after the last one that passed. */
   fails_since?: string;
-  /** The last run that passed, if one has failed since. */
   last_pass?: { at: string; commit: string | null };
   last_run?: Pick<VerificationRun, 'command' | 'exit_code' | 'not_run'> & {
     at: string;
@@ -85,9 +85,9 @@ export function showFeature(context: Context, { id }: { id: string }): ShownFeat
   if (!run) return feature;
   const isPass = ({ exit_code, not_run }: VerificationRun): boolean => exit_code === 0 && !not_run;
   const pass = records.findLast((record) => runsOf(record).filter(isOwn).every(isPass));
-  const failed = records
-    .slice(pass ? records.indexOf(pass) + 1 : 0)
-    .find((record) => runsOf(record).some((each) => isOwn(each) && !isPass(each) && !each.not_run));
+  const isFailure = (each: VerificationRun): boolean => isOwn(each) && !isPass(each) && !each.not_run;
+  const since = records.slice(pass ? records.indexOf(pass) + 1 : 0);
+  const failed = feature.status === 'failing' && since.find((record) => runsOf(record).some(isFailure));
   const { command, exit_code, not_run } = run;
   const more = { ...(last.dirty ? { dirty: true as const } : {}), ...(not_run ? { not_run } : {}) };
   return {

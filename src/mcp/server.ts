@@ -50,7 +50,7 @@ const NEXT_STEP: Record<string, string> = {
   'gate.closed':
     'Call session_working_memory_update for each: {"operations":[{"op":"resolve","id":"…","resolution":"…"}]} or {"op":"dismiss","id":"…","reason":"…"}',
   'session.none': 'Call session_start.',
-  'session.held': 'Ask the user first. Call session_start: {"join":true} works in it too.',
+  'session.held': 'Ask the user. To work in it too, call session_start: {"join":true}',
   'session.unknown': 'Call session_start without resume.',
   'feature.unknown': 'forge://features lists the features; feature_add adds one.',
   'kfr.unknown': 'The briefing shows the active entries.',

@@ -166,19 +166,15 @@ export const TOOLS: Record<ToolName, Tool> = {
 };
 
 const APPROVE =
-  'The test did not run. If it is not approved, ask the user to type, at a terminal in this project: forge trust. Then see it fail before the work: feature_verify';
+  'The test did not run. If it is not approved, ask the user to type, at a terminal in this project: forge trust. Then call feature_verify before the work, to see it fail.';
 const UNPROVEN =
-  'The test passes and has never failed, so it proves nothing yet. Add a test that fails without the work (feature_add), or verify with the work broken and again restored; or ask the user to type: forge feature confirm ID';
+  'The test passes and has never failed, so it proves nothing yet. Call feature_add with a test that fails without the work, or call feature_verify twice: with the work broken, then restored. Or ask the user to type: forge feature confirm ID';
 
 function endedLine({ session, uncommitted = 0, ...value }: EndedSession): string {
-  const commit = value.commit
-    ? `committed as ${value.commit.short}`
-    : `not committed: ${value.commit_skipped}`;
-  const left =
-    uncommitted === 0
-      ? ''
-      : ` ${plural(uncommitted, 'file')} outside .forge/ ${uncommitted === 1 ? 'is' : 'are'} not committed: commit the code too, or what passes here is not in git.`;
-  return `Session ${session.id} ended, ${commit}.${left}`;
+  const commit = value.commit ? `committed as ${value.commit.short}` : 'not committed (see commit_skipped)';
+  const files = plural(uncommitted, 'file outside .forge/ is', 'files outside .forge/ are');
+  const left = `${files} not committed: commit the code too, or what passes here is not in git.`;
+  return `Session ${session.id} ended, ${commit}.${uncommitted > 0 ? ` ${left}` : ''}`;
 }
 
 /** Without commands and output. */

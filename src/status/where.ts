@@ -36,7 +36,7 @@ export interface Where {
   /** A rollback or an undo was interrupted. */
   recovering: boolean;
   health: Pick<Component, 'name' | 'color'>[];
-  /** Files that could not be read, and damage that no verification has recorded yet. */
+  /** Files that could not be read, and damage for which memory is not halted yet. */
   problems: string[];
   next: string[];
 }

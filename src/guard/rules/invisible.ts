@@ -70,7 +70,7 @@ export const invisibleRules = (): readonly Rule[] => [
   ),
   invisible(
     'bidi',
-    'character that turns the direction of text',
+    'character that changes the direction of text',
     () => /[\u202a-\u202e\u2066-\u2069]{1,1000}/g,
   ),
   invisible(

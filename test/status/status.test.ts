@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Issue, StatusReport } from '../../src/index.js';
+import type { Fleet, Issue, StatusReport, Where } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   CONFIG,
@@ -15,7 +16,7 @@ import {
   putFeatures,
   SESSION,
 } from '../support/forge-project.js';
-import { makeRepository } from '../support/project.js';
+import { makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
 import { commitAll, component, statusOf } from '../support/statuses.js';
 
 const KFR = '.forge/local/kfr.json';
@@ -340,5 +341,40 @@ describe('forge status and Linear', () => {
     const issues = [{ linear_id: 'INVESTIGATE-AB', title: 'Investigate', type: 'investigation' }];
     project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
     expect((await component(project, 'linear')).reasons).toEqual(['not set up']);
+  });
+});
+
+describe('forge', () => {
+  const where = async (project: Pick<Project, 'dir'>) => forgeJson<Where>(project, []);
+
+  it('VIS-01 KFR-09 EVT-03 shows what waits in another worktree, and forge fleet who works there', async () => {
+    const project = await makeForge();
+    commitAll(project, 'forge');
+    const other = projectAt(join(makeFolder(), "it's other"));
+    project.git('worktree', 'add', '-q', '-b', 'beside', other.dir);
+    expect((await where(project)).waiting).toEqual([]);
+    await forgeJson(other, ['start', '--task', 'Wire the login']);
+    await forgeJson(other, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
+    await forgeJson(other, ['kfr', 'patch', '--park', 'kfr-1=Ada decides']);
+    const [line = ''] = (await where(project)).waiting;
+    expect(line).toMatch(/^1 entry waits for a person: forge -C /);
+    const { stdout } = await runForge(project, line.replace('1 entry waits for a person: forge ', ''));
+    expect(stdout).toContain('which cookie?');
+    expect((await where(other)).waiting).toEqual(['1 entry waits for a person: forge kfr list']);
+    const { rows } = await forgeJson<Fleet>(project, ['fleet']);
+    expect(rows).toMatchObject([
+      { own: false, folder: "it's other", branch: 'beside', task: 'Wire the login', health: 'working' },
+    ]);
+  });
+
+  it('VIS-01 LTM-05 shows damage before a verification halts memory', async () => {
+    const project = await makeForge();
+    await forgeJson(project, 'memory record --task A --exit-code 1 --classification FAILURE');
+    commitAll(project, 'A record');
+    const [file = ''] = project.git('ls-files', '.forge/memory/ledger/solo-*').trim().split('\n');
+    project.write(file, project.read(file).replace('FAILURE', 'SUCCESS'));
+    const { halted, problems, next } = await where(project);
+    expect([halted, next[0]]).toEqual([null, 'forge memory verify']);
+    expect(problems).toEqual([expect.stringContaining('the record was changed')]);
   });
 });

@@ -26,18 +26,23 @@ function start(words) {
   const bundle = isDaily && !words.includes('--help') && !words.includes('-h') ? 'daily' : 'full';
   const path = join(__dirname, '..', 'dist', 'cli', `${bundle}.cjs`);
   try {
-    require(path);
+    // The last statement of a bundle exports true. A truncated file can be valid JavaScript that does nothing.
+    if (require(path) !== true) reportIncomplete(path, 'damaged');
   } catch (error) {
     const isMissing = error.code === 'MODULE_NOT_FOUND' && error.message.includes(path);
     // A truncated file may end in the middle of a word, which is a ReferenceError.
     const isDamaged = error instanceof SyntaxError || error instanceof ReferenceError;
     if (!isMissing && !isDamaged) throw error;
-    process.stderr.write(
-      `forge: forge is incomplete: ${path} is ${isMissing ? 'missing' : 'damaged'}\n` +
-        '  → npm ci && npm run build   (in your clone of forge)\n',
-    );
-    process.exitCode = 6;
+    reportIncomplete(path, isMissing ? 'missing' : 'damaged');
   }
+}
+
+function reportIncomplete(path, what) {
+  process.stderr.write(
+    `forge: forge is incomplete: ${path} is ${what}\n` +
+      '  → npm ci && npm run build   (in your clone of forge)\n',
+  );
+  process.exitCode = 6;
 }
 
 /** A closed pipe is no error. Every other failure is reported by the bundle, which tries again. */

@@ -117,6 +117,8 @@ async function commandLine(dist, name, plugins) {
     format: 'cjs',
     minify: false,
     write: false,
+    // How bin/forge.js knows that the file is whole.
+    footer: { js: 'module.exports = true;' },
     define: { ...common.define, 'import.meta.dirname': '__dirname' },
     // Node's own import() of a CommonJS file takes longer than require().
     supported: { 'dynamic-import': false },

@@ -110,6 +110,8 @@ describe('the built command line', () => {
     const { home, bin } = copy();
     const file = join(home, 'dist/cli', `${name}.cjs`);
     const damages: [string, () => void][] = [
+      // Valid JavaScript that never starts the command line.
+      ['damaged', () => writeFileSync(file, 'function main() {}')],
       ['damaged', () => truncateSync(file, Math.floor(statSync(file).size / 2))],
       ['missing', () => rmSync(file)],
     ];

@@ -246,17 +246,24 @@ export function makeId(features: readonly Feature[], name: string): string {
 /** Only `from` has new blockers, so a new cycle includes it. The error names the shortest one. */
 function refuseCycle(features: readonly Feature[], from: Feature): void {
   const known = new Map(features.map((feature) => [feature.id, feature]));
-  const seen = new Set<string>();
-  const paths = [[from.id]];
-  for (const path of paths)
-    for (const next of blockersOf(known.get(path.at(-1) as string) ?? {})) {
-      if (next === from.id)
-        throw usage('feature.cycle', `blocked_by has a cycle: ${[...path, next].join(' → ')}.`, {
-          field: 'blocked_by',
-        });
-      if (!seen.has(next)) paths.push([...path, next]);
-      seen.add(next);
+  /** What waits for each blocker. */
+  const waiting = new Map<string, string>();
+  const ids = [from.id];
+  for (const id of ids)
+    for (const next of blockersOf(known.get(id) ?? {})) {
+      if (next === from.id) throw cycleError(next, id, waiting);
+      if (waiting.has(next)) continue;
+      waiting.set(next, id);
+      ids.push(next);
     }
+}
+
+function cycleError(end: string, last: string, waiting: ReadonlyMap<string, string>): Error {
+  const path = [end];
+  for (let id: string | undefined = last; id !== undefined; id = waiting.get(id)) path.push(id);
+  return usage('feature.cycle', `blocked_by has a cycle: ${path.reverse().join(' → ')}.`, {
+    field: 'blocked_by',
+  });
 }
 
 /** The other features; exit 3 while one of them waits for it. */

@@ -134,7 +134,9 @@ function renderEnd(ended: EndedSession, style: Style): string {
     ...learned.flatMap((entry) =>
       entry.kind === 'invariant'
         ? []
-        : row('learned', oneLine(entry.kind === 'success' ? entry.approach : entry.issue, 100)),
+        : entry.kind === 'success'
+          ? row('learned', oneLine(entry.approach, 100))
+          : row('failed', oneLine(entry.issue, 100)),
     ),
     ...row(
       'cycle',

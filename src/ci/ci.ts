@@ -149,7 +149,7 @@ async function checkCommits(context: Context, range: CiRange): Promise<Result> {
   const isWarning = ({ mark }: RangeCommit): boolean =>
     enforce === 'warn' || isFork || (who === 'mine' && mark === 'agent');
   const findings = bound.flatMap((commit) =>
-    describeCommit(commit).map(
+    describeCommit(commit, range.shown.split('..')[0] ?? '').map(
       (finding): CiFinding => (isWarning(commit) ? { ...finding, warning: true } : finding),
     ),
   );
@@ -157,9 +157,9 @@ async function checkCommits(context: Context, range: CiRange): Promise<Result> {
 }
 
 /** One finding per commit. The guard reports secrets. A fixup is exempt elsewhere, but must not be merged. */
-function describeCommit({ sha, subject, exempt, problems }: RangeCommit): CiFinding[] {
+function describeCommit({ sha, subject, exempt, problems }: RangeCommit, base: string): CiFinding[] {
   if (exempt === 'fixup') {
-    const fix = 'git rebase -i --autosquash   # from before the commit that it belongs to';
+    const fix = formatArgv(['git', 'rebase', '-i', '--autosquash', base]);
     return [{ message: `"${subject}" must still be squashed.`, fix, commit: sha }];
   }
   const broken = problems.filter(({ rule }) => rule !== 'secret').map(({ message }) => message);
@@ -262,17 +262,15 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const passing = features
     .filter(({ status }) => status === 'passing')
     .map((feature) => ({ feature, commands: presentCommands(context, feature) }));
-  const passed = passedFeatures(context);
-  const isRecorded = ({ id, override }: Feature): boolean => override !== undefined || passed.has(id);
-  const unproven = passing
-    .filter(({ feature, commands }) => !isProven(feature, commands) || !isRecorded(feature))
-    .map(({ feature }) =>
-      describeFeature(
-        context,
-        feature,
-        `is marked passing, but ${isRecorded(feature) ? 'not by a run of its current tests' : 'no recorded run of its tests passed'}`,
-      ),
-    );
+  const passes = passesIn(context);
+  const unproven = passing.flatMap(({ feature, commands }) => {
+    const { id, override } = feature;
+    const isRecorded = override !== undefined || passes.has(id);
+    const isCurrent = override !== undefined || passes.get(id)?.has(commands?.at(-1) ?? '') === true;
+    if (isCurrent && isProven(feature, commands)) return [];
+    const why = isRecorded ? 'not by a run of its current tests' : 'no recorded run of its tests passed';
+    return [describeFeature(context, feature, `is marked passing, but ${why}`)];
+  });
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
   if (!run) return toResult(detail, unproven);
   const testable = passing.filter(({ commands }) => commands && commands.length > 0) as Testable[];
@@ -293,17 +291,16 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   return toResult(`${detail}, the tests of ${trusted.length} run`, [...findings, ...refusal], cause);
 }
 
-/** Ids of the features whose tests passed in a run that memory has. */
-const passedFeatures = (context: Context): Set<string> =>
-  new Set(
-    readRecords(context, 'evaluation').flatMap(({ record }) =>
-      record.kind === 'verification'
-        ? (record.runs as VerificationRun[]).flatMap(({ feature, exit_code, not_run }) =>
-            exit_code === 0 && not_run === undefined ? feature : [],
-          )
-        : [],
-    ),
-  );
+/** For each feature whose tests passed in a run that memory has: the last commands of these runs. */
+function passesIn(context: Context): Map<string, Set<string>> {
+  const passes = new Map<string, Set<string>>();
+  for (const { record } of readRecords(context, 'evaluation'))
+    if (record.kind === 'verification')
+      for (const { feature, command, exit_code, not_run } of record.runs as VerificationRun[])
+        if (exit_code === 0 && not_run === undefined)
+          passes.set(feature, (passes.get(feature) ?? new Set()).add(command));
+  return passes;
+}
 
 interface Testable {
   feature: Feature;

@@ -1,3 +1,4 @@
+import { formatArgv } from '../core/argv.js';
 import { outside, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { isBranchName, oneLine } from '../core/text.js';
@@ -33,23 +34,30 @@ export async function findRange(context: Context, typed: string | undefined): Pr
     throw usage('ci.no_git', `${context.layout.root} is not in a git repository.`, { hint: 'forge ci' });
   }
   const boundary = readBoundary(repository);
-  const remote = (await findRemote(repository, git)) ?? ORIGIN;
+  const known = await findRemote(repository, git);
+  const remote = known ?? ORIGIN;
   const chosen =
     typed === undefined
-      ? await chooseRange(git, context.world.env, remote, boundary.size > 0)
+      ? await chooseRange(context, git, known, boundary.size > 0)
       : { range: typed, shown: typed, from: '--range' };
   if (!chosen) return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision contains one, and git would cut there
   const ids = /^-|^$|[\u0000-\u001f]/.test(typed ?? 'HEAD') ? null : await listCommits(git, chosen.range);
   if (boundary.size > 0 && (ids === null || ids.some((id) => boundary.has(id))))
-    throw incomplete(`all commits of ${chosen.shown}`);
+    throw incomplete(`all commits of ${chosen.shown}`, remote, true);
   if (ids !== null) return { ...chosen, ids: new Set(ids) };
   throw usage('ci.range', `${JSON.stringify(oneLine(chosen.shown, 80))} matches no commits here.`, {
     hint: 'A..B, as for git log',
   });
 }
 
-async function chooseRange(git: Git, env: Env, remote: string, isShallow: boolean): Promise<Chosen | null> {
+async function chooseRange(
+  { world: { env }, warnings }: Context,
+  git: Git,
+  known: string | null,
+  isShallow: boolean,
+): Promise<Chosen | null> {
+  const remote = known ?? ORIGIN;
   const head = await commitAt(git, 'HEAD');
   if (head === null) return null;
   const event = ciFormat(env) === 'github' ? readEvent(env.GITHUB_EVENT_PATH) : null;
@@ -62,17 +70,24 @@ async function chooseRange(git: Git, env: Env, remote: string, isShallow: boolea
   const start = named && (await commitAt(git, named.rev));
   if (start) return since(start, named.shown, named.from);
   // A forced push may have replaced the commit of a push event. The base of a pull request always exists.
-  if (named && (isShallow || !named.isPush)) throw incomplete(`${named.shown}, which ${named.from} names`);
+  if (named && (isShallow || !named.isPush))
+    throw incomplete(`${named.shown}, which ${named.from} names`, remote, isShallow);
+  let isAlone = true;
   for (const ref of defaultRefs(env, event, remote)) {
     const tip = await commitAt(git, ref);
     if (tip === null) continue;
+    isAlone = false;
     const base = await mergeBase(git, head, tip);
     const name = ref.replace('refs/remotes/', '');
-    if (base === null && isShallow) throw incomplete(`all commits of ${name}..HEAD`);
+    if (base === null && isShallow) throw incomplete(`all commits of ${name}..HEAD`, remote, isShallow);
     if (base !== null && base !== head) return since(base, base.slice(0, 12), `where it left ${name}`);
     break;
   }
   const parent = await commitAt(git, 'HEAD^1');
+  if (isAlone && parent !== null && known !== null)
+    warnings.push(
+      `Only the last commit was checked: this clone does not have the default branch. ${fetchAll(remote, isShallow)}`,
+    );
   const from = 'the last commit';
   return parent === null ? { range: [head], shown: 'HEAD', from } : since(parent, 'HEAD^1', from);
 }
@@ -160,7 +175,14 @@ function readEvent(path: string | undefined): unknown {
   }
 }
 
-const incomplete = (what: string): Error =>
+const incomplete = (what: string, remote: string, isShallow: boolean): Error =>
   outside('ci.shallow', `This clone does not have ${oneLine(what, 120)}.`, {
-    hint: 'git fetch --unshallow   # GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0"',
+    hint: `${fetchAll(remote, isShallow)}   # GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0"`,
   });
+
+/** A clone of one branch fetches no other by itself. */
+const fetchAll = (remote: string, isShallow: boolean): string =>
+  formatArgv([
+    ...['git', 'fetch', ...(isShallow ? ['--unshallow'] : []), remote],
+    `+refs/heads/*:refs/remotes/${remote}/*`,
+  ]);

@@ -29,7 +29,7 @@ export interface CommitMessage {
   };
   /** Lines such as `Signed-off-by: …`. */
   trailers?: string[];
-  /** The ledger heads that this commit contains, for verification: `execution 12 <id>`. */
+  /** The ledger state that this commit contains, for verification: `12 <head> <head>`. */
   ledger?: string[];
 }
 
@@ -196,7 +196,8 @@ export function formatCommitMessage(
   const note = backtrace.parentNote ? ` (${item(backtrace.parentNote)})` : '';
   const trailers = [
     ...(message.trailers ?? []),
-    ...(message.ledger ?? []).map((head) => `Forge-Ledger: ${head}`),
+    // One head a line, continued as git continues trailers: commitlint allows 100 characters.
+    ...(message.ledger ?? []).map((state) => `Forge-Ledger: ${state.replace(/(?<= \w+) /g, '\n ')}`),
   ];
   const texts: Record<SectionName, string> = {
     What: list(message.what),
@@ -270,7 +271,11 @@ const itemsIn = (lines: readonly Line[]): string[] =>
 /** The last paragraph if each of its lines is a trailer. Ledger heads are dropped: they belong to that commit alone. */
 function splitTrailers(lines: string[]): { body: string[]; trailers: string[] } {
   const start = lines.lastIndexOf('') + 1;
-  const last = lines.slice(start);
+  const last = lines
+    .slice(start)
+    .join('\n')
+    .replace(/\n[ \t]+/g, ' ')
+    .split('\n');
   if (start === 0 || !last.every((line) => TRAILER.test(line))) return { body: lines, trailers: [] };
   return { body: lines.slice(0, start), trailers: last.filter((line) => !line.startsWith('Forge-Ledger:')) };
 }

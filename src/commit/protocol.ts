@@ -161,8 +161,9 @@ function checkLength({ text, line }: Line, { subjectLength }: CommitRules): Prob
   const subject = text.replace(REQUEST_NUMBER, '');
   const { length } = [...subject];
   if (length <= subjectLength) return [];
-  const words = oneLine(subject, subjectLength).replace(/ [^ ]*…$/, '');
-  const message = `The subject has ${length} characters; ${subjectLength} are allowed.`;
+  const words = oneLine(subject, subjectLength).replace(/[,;:]? [^ ]*…$/, '');
+  const counted = /^\[\S+\] /.test(subject) ? ' with its id' : '';
+  const message = `The subject has ${length} characters${counted}; ${subjectLength} are allowed.`;
   return [problem('subject-length', line, message, words)];
 }
 

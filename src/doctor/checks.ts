@@ -22,7 +22,9 @@ import { hooksStatus } from '../hooks/install.js';
 import { KFR } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
+import { describeFinding } from '../ledger/compare.js';
 import { ACCEPT, describeSize, readSize } from '../ledger/growth.js';
+import { problemsOf, verifyReadOnly } from '../ledger/integrity.js';
 import { describeForeignEdits, FOREIGN_EDITS_COMMAND, findForeignEdits } from '../project/edits.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { FOCUS, RUNNING_SESSION } from '../session/rules.js';
@@ -129,6 +131,17 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
   },
   {
     severity: 'degraded',
+    expected: 'every record that was written here',
+    why: 'records that are missing or changed no longer count',
+    fix: 'forge memory verify',
+    look: async (context) =>
+      readHalt(context.disk) === null &&
+      problemsOf(await verifyReadOnly(context))
+        .slice(0, 1)
+        .map(describeFinding),
+  },
+  {
+    severity: 'degraded',
     expected: 'memory below 80 MB, or a size that a human has accepted',
     why: 'nothing is promoted while consolidation is paused',
     fix: ACCEPT,
@@ -164,8 +177,8 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
   },
   {
     severity: 'degraded',
-    expected: 'tests that forge may run',
-    why: 'an agent cannot prove a feature before a person has approved its tests',
+    expected: 'tests, scripts and skills that a person has approved',
+    why: 'forge neither runs nor shows them before',
     fix: 'forge trust',
     look: (context) => {
       const { items } = showTrust(context);

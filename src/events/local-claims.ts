@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
-import { type ForgeError, refused } from '../core/error.js';
+import { ForgeError, refused } from '../core/error.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { withLock } from '../core/lock.js';
 import { claimsFile, claimsLock } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { commitAt, isAncestor } from '../git/read.js';
-import { type Context, lockPolicy } from '../project/project.js';
+import { type Context, lockPolicy, otherWorktrees } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
+import { judgeRunning, readRunning, showFocus } from '../session/running.js';
 import { eventUrl, placeOf } from './outbox.js';
 
 /** A task that one worktree holds. */
@@ -115,9 +116,26 @@ export function readOthersClaims(context: Context): ReadonlyMap<string, Claim> {
   return new Map(others.map((claim) => [claim.task, claim]));
 }
 
-/** Tasks that others hold, each with a text about its holder. */
+/** Tasks that others hold or work on in another worktree here, each with a text about its holder. */
 export const describeOthersClaims = (context: Context): ReadonlyMap<string, string> =>
-  new Map([...readOthersClaims(context)].map(([task, claim]) => [task, describeHolder(claim)]));
+  new Map([
+    ...otherWorktrees(context).flatMap(describeWork),
+    ...[...readOthersClaims(context)].map(([task, claim]): [string, string] => [task, describeHolder(claim)]),
+  ]);
+
+/** The task in focus of a session that somebody works in. Another worktree's damage is not reported here. */
+function describeWork(other: Context): [task: string, text: string][] {
+  try {
+    const running = readRunning(other);
+    if (!running || judgeRunning(other, running).state !== 'held') return [];
+    const { task, linear_issue } = showFocus(other);
+    const text = `session ${sessionName(running.id)} in ${oneLine(other.layout.root, 200)}`;
+    return [/^(\S+): /.exec(task ?? '')?.[1], linear_issue].flatMap((id) => (id ? [[id, text]] : []));
+  } catch (error) {
+    if (error instanceof ForgeError) return [];
+    throw error;
+  }
+}
 
 /** `Ada, branch main, folder app on ada-pc`, from a message that anyone may have written. */
 export function describeHolder(claim: Claim): string {

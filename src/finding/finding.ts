@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { listFolder } from '../core/files.js';
 import { findingsFile, findingsFolder, knownFile } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, sha256 } from '../core/text.js';
 import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
 import { isWork, sessionName } from '../session/rules.js';
@@ -12,7 +12,7 @@ import { isVerdict, totalsIn } from './facts.js';
 import { hasChanged, type KnownAnswer, lookUp, projectChanges, shownAs, toStored } from './known.js';
 import { type Finding, type MemorySummary, type Step, summarize } from './memory.js';
 import { commandIn, kindOf, type ToolInput } from './question.js';
-import { append, findingsIn, isFinding, readerOf, readLines, type Stored, sessionOf } from './store.js';
+import { append, findingsIn, readerOf, readLines, type Stored, sessionOf } from './store.js';
 
 const StepInput = z.strictObject({
   tool: z.string().check(z.minLength(1), z.maxLength(100)),
@@ -90,11 +90,12 @@ export function summarizeFindings(
   );
 }
 
-/** False for files that changed since, test runs before a change, and commands that only looked, committed or printed nothing. */
+/** False for files that changed since, searches and test runs before a change, and commands that only looked, committed or printed nothing. */
 function isTelling(context: Context, one: Stored, hasChangedSince: (at: number) => boolean): boolean {
   const { question, tool, query, fact, tokens, success } = one;
   if (question.kind === 'read') return !hasChanged(context, one, question);
-  if (kindOf(tool) === 'shell' && isVerdict(fact) && hasChangedSince(one.at)) return false;
+  const isOver = question.kind === 'search' || (kindOf(tool) === 'shell' && isVerdict(fact));
+  if (isOver && hasChangedSince(one.at)) return false;
   return question.kind !== 'other' || kindOf(tool) !== 'shell' || !success || (tokens > 0 && isWork(query));
 }
 
@@ -121,14 +122,16 @@ export interface FindingStats {
   tokens_saved: number;
 }
 
+const askedIn = (context: Context) =>
+  readLines(context).flatMap((line) => ('event' in line && line.event === 'asked' ? [line] : []));
+
 /** EXM-05 */
 export function findingStats(context: Context): FindingStats {
-  const lines = readLines(context);
-  const asked = lines.flatMap((line) => ('event' in line && line.event === 'asked' ? [line] : []));
+  const asked = askedIn(context);
   const repeats = asked.filter(({ how }) => how !== 'stale');
   const tokens = (some: typeof asked): number => some.reduce((sum, one) => sum + one.tokens, 0);
   return {
-    calls: lines.filter(isFinding).filter(({ question }) => question.kind !== 'other').length,
+    calls: findingsIn(context).filter(({ question }) => question.kind !== 'other').length,
     exact_repeats: asked.filter(({ how }) => how === 'exact').length,
     near_repeats: asked.filter(({ how }) => how === 'near').length,
     stale: asked.filter(({ how }) => how === 'stale').length,
@@ -226,13 +229,16 @@ export function noticeFor(
   } = lookUp(context, tool, input, reader, cwd ?? context.layout.root);
   if (!known || !finding) return null;
   const how = fresh ? (exact ? 'exact' : 'near') : 'stale';
-  append(context, [
-    { event: 'asked', how, tokens, avoided: fresh && mode === 'deny', at: context.world.now().getTime() },
-  ]);
-  if (!fresh) return null;
+  const call = sha256(JSON.stringify([tool, input])).slice(0, 12);
+  // An agent that repeats a refused call needs the result itself.
+  const last = askedIn(context).at(-1);
+  const isNeeded = mode === 'deny' && last?.avoided === true && last.call === call;
+  const avoided = fresh && mode === 'deny' && !isNeeded;
+  append(context, [{ event: 'asked', how, tokens, avoided, call, at: context.world.now().getTime() }]);
+  if (!fresh || isNeeded) return null;
   const name = finding.filePath ?? finding.query;
   return {
     mode,
-    text: `Already known, from this conversation: ${oneLine(name, 200)}: ${finding.fact} (${why} forge finding list shows all.)`,
+    text: `Already known, from this conversation: ${oneLine(name, 200)}: ${finding.fact} (${why} ${avoided ? 'The same call again is let through.' : 'forge finding list shows all.'})`,
   };
 }

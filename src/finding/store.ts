@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { listFolder, makeFolder, readPlain, removeQuietly } from '../core/files.js';
 import { findingsFile, findingsFolder, knownFile } from '../core/paths.js';
 import type { Context } from '../project/project.js';
-import { readRunning } from '../session/running.js';
+import { holderHere, readRunning } from '../session/running.js';
 import type { Finding } from './memory.js';
 import { keyOf, type Question } from './question.js';
 
@@ -25,14 +25,24 @@ export interface Stored extends Finding {
 /** Another event: a conversation lost its context, or a question was repeated. */
 export type Event =
   | { event: 'compacted'; reader: string; at: number }
-  | { event: 'asked'; how: 'exact' | 'near' | 'stale'; tokens: number; avoided: boolean; at: number };
+  | {
+      event: 'asked';
+      how: 'exact' | 'near' | 'stale';
+      tokens: number;
+      /** It was refused. */
+      avoided: boolean;
+      /** A digest of the call. */
+      call: string;
+      at: number;
+    };
 
 /** In bytes. A longer session file is started over. */
 const MAX_STORED = 4 * 1024 * 1024;
 const KEPT_SESSIONS = 20;
 
 export const sessionOf = (context: Context): string => readRunning(context)?.id ?? 'none';
-export const readerOf = ({ world }: Context): string => world.holder().agent ?? 'shell';
+/** An agent's conversation, also from its shell. */
+export const readerOf = (context: Context): string => holderHere(context).agent ?? 'shell';
 
 export function readLines(context: Context, session = sessionOf(context)): (Stored | Event)[] {
   const text = readPlain(findingsFile(context.layout, session), 2 * MAX_STORED)?.toString('utf8') ?? '';

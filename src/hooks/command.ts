@@ -48,7 +48,8 @@ function render(report: HooksReport, style: Style): string {
     style.dim(path),
   ]);
   const lost = gone.map(
-    (path) => `${style.bad('✗')}  ${path} is gone, so hooks may check nothing. Fix: forge hooks install`,
+    (path) =>
+      `${style.bad('✗')}  ${path} is not in this clone, so hooks may check nothing. Fix: forge hooks install`,
   );
   const parts = [[columns(rows), ...lost].join('\n'), ...describeEffect(report, style)];
   if (hooks.some(({ state, path }) => state === 'added' && !path.startsWith('.git/')))

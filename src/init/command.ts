@@ -62,6 +62,7 @@ async function askToSetUp({ agents, isRepository, found }: ProjectView, input: I
 }
 
 const COMMENTS: Readonly<Record<string, string>> = {
+  'echo .forge/ >> .prettierignore': 'prettier would reformat memory at each commit',
   'sh .forge/init.sh': 'install dependencies, run a quick check',
   'forge import': 'take over notes and tasks of other tools; shows the plan first',
 };

@@ -120,6 +120,14 @@ function readTopFile(root: string, name: string): string {
   }
 }
 
+/** Whether prettier would reformat memory, as lint-staged has it do at each commit. */
+export function isFormatted(root: string): boolean {
+  const isUsed =
+    /"prettier"\s*:/.test(readTopFile(root, 'package.json')) ||
+    entriesOf(root).some(({ name }) => /^(?:\.prettierrc|prettier\.config\.)/.test(name));
+  return isUsed && !readTopFile(root, '.prettierignore').includes('.forge');
+}
+
 export const isBareRepository = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 

@@ -172,6 +172,10 @@ export const openEntries = ({ entries }: Kfr): Entry[] =>
 /** The entries that an agent's stop hook blocks for. A parked entry waits for a human and does not block. */
 export const unparked = (kfr: Kfr): Entry[] => openEntries(kfr).filter(({ parked }) => !parked);
 
+/** The entries that say how to work, and not what to do now. */
+export const rulesIn = (entries: readonly Entry[]): Entry[] =>
+  entries.filter(({ kind }) => kind === 'Constraint' || kind === 'ActiveContract');
+
 /** Each resolved question with its answer, oldest first. Reads a stored KFR without the time that checking it takes. */
 export const answersIn = (kfr: unknown): { id: string; text: string }[] =>
   objectsIn((kfr as Partial<Kfr> | null | undefined)?.closed).flatMap(({ id, kind, outcome, text, words }) =>

@@ -235,7 +235,8 @@ function describeSetBack(records: readonly AbsentRecord[]): Finding[] {
 const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
   [...groupBy(records, ({ commit = '' }) => commit)].flatMap(([commit, group]) => {
     const by = `commit ${commit.slice(0, 7)} (${group[0]?.subject})`;
-    return describeRecords('removed_by_commit', group, `${by} removed {count}`, { commit });
+    const more = `git show --stat ${commit.slice(0, 7)} -- .forge shows what went with them`;
+    return describeRecords('removed_by_commit', group, `${by} removed {count}; ${more}`, { commit });
   });
 
 function findNotes(

@@ -4,7 +4,7 @@ import { withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
 import { stampOf } from '../core/files.js';
 import { objectsIn } from '../core/json.js';
-import { archiveFile, doneIssuesFolder, skillsFolder } from '../core/paths.js';
+import { architectureFile, archiveFile, doneIssuesFolder, skillsFolder } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { UNIT, type Unit } from '../feature/tasks.js';
 import { findingsOf } from '../finding/finding.js';
@@ -12,9 +12,9 @@ import { isAncestor, readLog } from '../git/read.js';
 import { readTip } from '../git/repository.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
-import { answersIn } from '../kfr/rules.js';
+import { answersIn, type Kfr } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
-import { describeLearning, readLearnings } from '../knowledge/rules.js';
+import { describeLearning, parseInvariants, readLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
 import { readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
@@ -139,8 +139,8 @@ function archiveGroups(context: Context): StoredGroup[] {
         const archive = disk.requireDocument(ARCHIVED_SESSION, path).value;
         // Its log has the NEXT line.
         const { started_at, progress: lines = [] } = archive;
-        const answers = answerDocuments(id, started_at, archive.kfr);
-        return { documents: [...logDocuments(id, started_at, lines), ...answers], isMore: false };
+        const log = logDocuments(id, started_at, lines);
+        return { documents: [...log, ...workingMemory(id, started_at, archive.kfr)], isMore: false };
       },
     };
   });
@@ -186,10 +186,33 @@ const logDocuments = (id: string, started: string, lines: readonly string[]): Do
   });
 };
 
-const answerDocuments = (stored: string, at: string, kfr: unknown): Document[] => {
+/** The answered questions, and the entries that expired with their task or their session. */
+const workingMemory = (stored: string, at: string, kfr: unknown): Document[] => {
   const session = sessionName(stored);
-  return answersIn(kfr).map(({ id, text }) => document('session', `${session}:${id}`, text, { session, at }));
+  const { entries, closed } = (kfr ?? {}) as Partial<Kfr>;
+  const expired = [
+    ...objectsIn(entries),
+    ...objectsIn(closed).filter(({ outcome }) => outcome === 'expired'),
+  ];
+  const rows = expired.map(({ id, kind, text }) => ({ id: String(id), text: `${kind}: ${text}` }));
+  return [...rows, ...answersIn(kfr)].map(({ id, text }) =>
+    document('session', `${session}:${id}`, text, { session, at }),
+  );
 };
+
+/** The parts of architecture.md, without its invariants. A list item is a part. */
+async function architectureParts({ disk, layout }: Context): Promise<Document[]> {
+  const text = disk.read(architectureFile(layout))?.toString('utf8') ?? '';
+  const sections = text.replace(/<!--[\s\S]*?-->/g, '').split(/^(?=#)/m);
+  const parts = sections
+    .filter((section) => parseInvariants(section).length === 0)
+    .flatMap((section) => section.split(/\n(?=[-*+] )|\n\s*\n/))
+    .filter((part) => !/^\s*(?:#.*)?$/.test(part));
+  const documents = parts.map(async (part, i) =>
+    document('architecture', `architecture.md:${i + 1}`, (await maskText(part)).trim()),
+  );
+  return Promise.all(documents);
+}
 
 const WRITTEN_BY_FORGE = /^(?:===|\(times in UTC\)|Started - branch: |Active issues: \d|Session ending$)/;
 
@@ -242,6 +265,7 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
           document('invariant', `architecture-${i + 1}`, text),
         ),
       ),
+    architecture: async () => loose(await architectureParts(context)),
     features: () =>
       loose(
         readEntries(context.disk, FEATURE_LIST).entries.map(({ id, name, tests = [], status }) =>
@@ -304,7 +328,8 @@ function runningDocuments(context: Context): Group {
     document('kfr', entry.id, `${entry.kind}: ${entry.text}`, { session, at }),
   );
   const lines = logDocuments(id, at, readProgressText(context).split('\n'));
-  return { isLoose: false, documents: [...lines, ...entries, ...answerDocuments(id, at, kfr)] };
+  const answers = workingMemory(id, at, { ...kfr, entries: [] });
+  return { isLoose: false, documents: [...lines, ...entries, ...answers] };
 }
 
 const skillDocuments = ({ disk, layout }: Context, shipped: boolean): Document[] =>

@@ -258,7 +258,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const editedItems = foreign.length > 0 ? [firstPaths(foreign)] : [];
   const contested = 'Contested knowledge: do not rely on it';
   const confirm = tool ? `${tool('session_end')} {"confirm":["ID"]}` : 'forge end --confirm ID';
-  const again = `Candidates: seen again? ${confirm}. Not true? forge knowledge remove ID`;
+  const again = `Candidates: seen again? At the end: ${confirm}. Not true? forge knowledge remove ID`;
   const noted = `${data.focus.task === null ? 'The last notes' : 'Notes about this'} (answered, or not true now? forge note remove ID)`;
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
   const [list, promote, events] = [

@@ -191,7 +191,7 @@ export function composeBriefing(
 }
 
 /** Tokens of the findings. */
-const FINDINGS_BUDGET = 300;
+const FINDINGS_BUDGET = 600;
 
 const findingGroups = (context: Context): string[] =>
   summarizeFindings(context, { budget: FINDINGS_BUDGET })

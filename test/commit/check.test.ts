@@ -63,7 +63,7 @@ describe('the check of a commit message', () => {
     [
       'subject-length 1',
       edit('Brief', `Brief${' word'.repeat(20)}`),
-      '127 characters; 72',
+      '127 characters with its id; 72',
       `[SX9-123] Brief${' word'.repeat(11)}`,
     ],
     ['blank-line 2', edit('\n\n', '\nmore\n\n'), 'not empty', '\nmore'],
@@ -166,7 +166,9 @@ describe('the check of a commit message', () => {
     const messages = (subject: string) =>
       check(`${subject}\n`, {}, { subject_length: 10, sections: [] }).problems.map(({ message }) => message);
     expect(messages(`[A-1] ${'😀'.repeat(4)}`)).toEqual([]);
-    expect(messages(`[A-1] ${'😀'.repeat(5)}`)).toEqual(['The subject has 11 characters; 10 are allowed.']);
+    expect(messages(`[A-1] ${'😀'.repeat(5)}`)).toEqual([
+      'The subject has 11 characters with its id; 10 are allowed.',
+    ]);
   });
 
   it.each<[string, MessageState, string]>([

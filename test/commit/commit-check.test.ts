@@ -43,6 +43,8 @@ describe('a commit with the id of a feature', () => {
       exitCode: 1,
       commits: [{ sha: last, problems: [{ rule: 'id' }] }, { problems: [] }],
     });
+    for (const name of ['HEAD', last.slice(0, 9)])
+      expect(await checkJson(project, [name])).toMatchObject({ exitCode: 1, commits: [{ sha: last }] });
   });
 });
 

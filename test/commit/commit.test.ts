@@ -177,7 +177,7 @@ ${sign}
     const title = `Wire the login form ${'so that people can sign in '.repeat(3)}again`;
     expect(await forgeError(project, ['commit', '-m', title])).toMatchObject({
       exitCode: 1,
-      message: `line 1: The subject has ${title.length + 12} characters; 72 are allowed.`,
+      message: `line 1: The subject has ${title.length + 12} characters with its id; 72 are allowed.`,
       hint: expect.stringMatching(
         /Write: \[FORGE-001\] Wire the login form so that people can sign in so that$/,
       ),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CommitMessage, formatCommitMessage, parseMessage } from '../../src/commit/message.js';
@@ -65,6 +66,19 @@ describe('a commit message', () => {
     const trailers = ['Signed-off-by: Ada <ada@example.com>'];
     const text = `${RFC_SAMPLE.replace(/^## .*\n/gm, '')}\n${trailers}\nForge-Ledger: execution 1 ab\n`;
     expect(parseMessage(text)).toEqual({ ...SAMPLE, trailers });
+  });
+
+  it('GIT-02 has one ledger head a line, which git reads as one trailer', () => {
+    const heads = ['a', 'b', 'c'].map((digit) => digit.repeat(64));
+    const text = formatCommitMessage({
+      ...SAMPLE,
+      trailers: ['Signed-off-by: Ada'],
+      ledger: [`4 ${heads.join(' ')}`],
+    });
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+    const read = execFileSync('git', ['interpret-trailers', '--parse'], { input: text, encoding: 'utf8' });
+    expect(read).toBe(`Signed-off-by: Ada\nForge-Ledger: 4 ${heads.join(' ')}\n`);
+    expect(parseMessage(text)).toEqual({ ...SAMPLE, trailers: ['Signed-off-by: Ada'] });
   });
 
   it('SES-06 may have other items in Memory, which are ignored', () => {

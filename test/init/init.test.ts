@@ -199,6 +199,16 @@ describe('forge init', () => {
     expect((await runForge(own, ['init', '--agents', 'codex'])).stdout).not.toContain('forge import');
   });
 
+  it('LAY-04 names the line that keeps prettier from memory, until it is typed', async () => {
+    const project = makeRepository();
+    project.write('package.json', '{"devDependencies":{"prettier":"3"}}');
+    const line = 'echo .forge/ >> .prettierignore';
+    expect((await runForge(project, ['init'])).stdout).toContain(`\n  ${line}   # prettier would`);
+    run(project.dir, 'sh', ['-ec', line]);
+    expect(project.read('.prettierignore')).toBe('.forge/\n');
+    expect((await runForge(project, ['init'])).stdout).not.toContain(line);
+  });
+
   it('LAY-04 if a hook cannot be installed, .forge/ is still created, with the command to type', async () => {
     const project = makePlainProject();
     const result = await forgeJson<InitResult>(project, ['init', '--hooks', 'block', '--agents', 'none']);

@@ -206,6 +206,26 @@ describe('forge recall', () => {
     expect(stdout).toContain('The zebra cluster is rebuilt every Monday');
   });
 
+  it('AGT-03 KFR-14 finds what was in force in an ended session, and what architecture.md says', async () => {
+    const project = await makeStarted();
+    await forgeJson(project, ['kfr', 'patch', '--add', 'Constraint:Zebra signatures are frozen']);
+    const { stdout } = await runForge(project, ['end']);
+    expect(stdout).toContain(
+      '  expired  kfr-1 (Constraint) Zebra signatures are frozen\n  A rule for later sessions too? forge learn "TEXT" --as invariant\n',
+    );
+    const [first] = (await recall(project, 'zebra signatures')).hits;
+    expect(first).toMatchObject({ source: 'session', text: 'Constraint: Zebra signatures are frozen' });
+    const architecture = '.forge/memory/long-term/architecture.md';
+    const text = project.read(architecture);
+    project.write(
+      architecture,
+      text.replace('## Components\n', '## Components\n\n- store: keeps giraffes\n- wire: sends okapis\n'),
+    );
+    expect((await recall(project, 'giraffe')).hits).toMatchObject([
+      { source: 'architecture', text: '- store: keeps giraffes' },
+    ]);
+  });
+
   it("AGT-03 shows forge's own skills only where nothing of the project matches", async () => {
     const project = await makeForge();
     const shipped = (await recall(project, 'review checklist')).hits;

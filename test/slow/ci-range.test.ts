@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { ci, cloneOf, commit, failed, githubEvent, NOWHERE, ready, ZEROS } from '../support/ci.js';
 import { forgeError } from '../support/forge.js';
@@ -28,6 +29,18 @@ describe('forge ci: the range', () => {
     // As actions/checkout leaves it.
     clone.git('remote', 'set-head', 'origin', '-d');
     expect(await seen(clone, {})).toEqual([own[0], 'where it left origin/main', '2']);
+  });
+
+  it('GIT-07 of a branch whose clone has no other: the last commit, with a warning that says what to fetch', async () => {
+    const { clone } = await branched();
+    clone.git('switch', '-q', 'main');
+    const single = cloneOf(clone, '--single-branch', '--branch', 'feature/one');
+    const { range_from, notes, exitCode } = await ci(single);
+    expect([range_from, exitCode]).toEqual(['the last commit', 0]);
+    const [, fix = ''] =
+      /^Only the last commit was checked: .*default branch\. (git fetch .*)$/.exec(notes[0] ?? '') ?? [];
+    execFileSync('sh', ['-c', fix], { cwd: single.dir, stdio: 'ignore' });
+    expect(await seen(single, {})).toEqual([expect.anything(), 'where it left origin/main', '2']);
   });
 
   it('GIT-07 of a branch whose remote is not called origin', async () => {
@@ -126,6 +139,17 @@ describe('forge ci: the range', () => {
       shallow.git('fetch', '-q', '--unshallow');
       expect((await ci(shallow, [], env)).exitCode).toBe(0);
     }
+    const one = cloneOf(clone, '--depth', '1', '--branch', 'feature/one');
+    const pull = { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: 'main' };
+    for (const start of ['git fetch --unshallow origin ', 'git fetch origin ']) {
+      const report = await ci(one, [], pull);
+      expect([report.exitCode, failed(report)]).toEqual([6, ['commits outside', 'guard outside']]);
+      const fix = report.checks[0]?.findings[0]?.fix ?? '';
+      expect(fix).toContain(start);
+      execFileSync('sh', ['-c', fix], { cwd: one.dir, stdio: 'ignore' });
+      if (start.includes('unshallow')) one.git('update-ref', '-d', 'refs/remotes/origin/main');
+    }
+    expect((await ci(one, [], pull)).exitCode).toBe(0);
     const deep = cloneOf(clone, '--depth', '2');
     expect((await ci(deep, ['--range', 'HEAD~1..HEAD'])).exitCode).toBe(0);
     expect((await ci(deep, ['--range', 'HEAD~2..HEAD'])).exitCode).toBe(6);

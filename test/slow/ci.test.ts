@@ -183,6 +183,11 @@ describe('forge ci: each cause alone', () => {
       'A is marked passing, but no recorded run of its tests passed',
     ]);
     await forgeJson(project, ['feature', 'verify', 'A']);
+    const swapped = { ...PASSING_FEATURE, tests: ['exit 0'], verified_by: ['exit 0'] };
+    putFeatures(project, [swapped]);
+    expect(messages(await ci(project))).toEqual([
+      'A is marked passing, but not by a run of its current tests',
+    ]);
     putFeatures(project, [PASSING_FEATURE, { ...PASSING_FEATURE, id: 'B', tests: ['false'] }]);
     const report = await ci(project);
     expect([report.exitCode, failed(report)]).toEqual([1, ['features findings']]);

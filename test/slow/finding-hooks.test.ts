@@ -52,6 +52,12 @@ class Claude {
     return stdout;
   }
 
+  /** A forge command in its shell. */
+  forge(words: string): string {
+    const line = `${this.command} ${words}`;
+    return spawnSync('/bin/sh', ['-c', line], { cwd: this.project.dir, encoding: 'utf8' }).stdout;
+  }
+
   private note(message: object): void {
     const line = { type: 'x', timestamp: new Date().toISOString(), cwd: this.cwd, ...message };
     appendFileSync(this.transcript, `${JSON.stringify(line)}\n`);
@@ -121,6 +127,7 @@ describe('an agent that asks again', () => {
     });
     expect(said).toContain('src/store.ts: File contains: interface VectorStore (1), addVectors (5)');
     claude.hook('Stop', { stop_hook_active: false });
+    expect(claude.forge('finding has --tool Read --query src/store.ts')).toMatch(/^known  .*nothing changed/);
     const spellings: [string, Input][] = [
       ['Read', { file_path: 'src/store.ts' }],
       ['Read', { file_path: './src/../src/store.ts' }],
@@ -138,6 +145,25 @@ describe('an agent that asks again', () => {
     const stats = await forgeJson<Record<string, number>>(claude.project, ['finding', 'stats']);
     expect(stats).toMatchObject({ avoided: 0, tokens_saved: 0, exact_repeats: 1, near_repeats: 10 });
     expect(stats.tokens_repeated).toBeGreaterThan(100);
+  });
+
+  it('EXM-05 hears of the second search in the same turn', async () => {
+    const claude = await talking();
+    const grep = (): string => claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' });
+    expect(grep()).toBe('');
+    expect(grep()).toMatch(KNOWN);
+  });
+
+  it('EXM-03 EXM-04 forgets the result of a search once a file of the project changed', async () => {
+    const claude = await talking();
+    claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' });
+    claude.hook('Stop', { stop_hook_active: false });
+    const summary = async (): Promise<string> =>
+      (await runForge(claude.project, ['finding', 'summary'])).stdout;
+    expect(await summary()).toContain('addVectors');
+    settle();
+    claude.project.write('src/use.ts', 'export {};\n');
+    expect(await summary()).not.toContain('addVectors');
   });
 
   it('EXM-03 is silent for new questions', async () => {
@@ -245,6 +271,10 @@ describe('results that are never reported as known', () => {
     await forgeJson(project, ['config', 'set', 'findings.mode', 'deny']);
     expect(JSON.parse(read()).hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' });
     expect(await forgeJson(project, ['finding', 'stats'])).toMatchObject({ avoided: 1, exact_repeats: 1 });
+    // An agent whose program dropped the result would be stuck.
+    expect(read()).toBe('');
+    expect(read()).toContain('The same call again is let through.');
+    expect(await forgeJson(project, ['finding', 'stats'])).toMatchObject({ avoided: 2, exact_repeats: 3 });
     await forgeJson(project, ['config', 'set', 'findings.mode', 'ask']);
     expect(JSON.parse(read()).hookSpecificOutput).toMatchObject({ permissionDecision: 'ask' });
     await forgeJson(project, ['config', 'set', 'findings.mode', 'off']);

@@ -28,6 +28,28 @@ describe('worktrees, clones and copies', () => {
     for (const tree of trees) expect(changedPaths(tree)).toEqual([]);
   });
 
+  it('SES-10 two agents in two worktrees get two tasks', async () => {
+    const project = makeForgeRepository();
+    for (const id of ['F-1', 'F-2']) typed(project, ['feature', 'add', '--no-run', id, `Task ${id}`]);
+    project.git('add', '.forge');
+    project.git('commit', '-qm', 'Forge');
+    const beside = projectAt(join(makeFolder(), 'beside'));
+    project.git('worktree', 'add', '-q', beside.dir);
+    const [one, two] = [new Agent(project), new Agent(beside)];
+    expect((await one.json<Started>('session', 'start')).focus.task).toBe('F-1: Task F-1');
+    const { focus, session } = await two.json<Started>('session', 'start');
+    expect([focus.task, session.state]).toEqual(['F-2: Task F-2', 'started']);
+    const { candidates } = await one.json<{ candidates: { id: string; blocked_by: string[] }[] }>('next');
+    expect(candidates).toMatchObject([
+      { id: 'F-1', blocked_by: [] },
+      { id: 'F-2', blocked_by: [`session ${session.id} in ${beside.dir}`] },
+    ]);
+    await two.json('session', 'end');
+    expect(await one.json<object>('next')).toMatchObject({
+      candidates: [{ id: 'F-1' }, { id: 'F-2', blocked_by: [] }],
+    });
+  });
+
   it('SES-02 merges the archives of two clones with the same date and number, and distinguishes them', () => {
     const origin = makeForgeRepository();
     origin.git('add', '.forge');

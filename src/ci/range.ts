@@ -182,7 +182,4 @@ const incomplete = (what: string, remote: string, isShallow: boolean): Error =>
 
 /** A clone of one branch fetches no other by itself. */
 const fetchAll = (remote: string, isShallow: boolean): string =>
-  formatArgv([
-    ...['git', 'fetch', ...(isShallow ? ['--unshallow'] : []), remote],
-    `+refs/heads/*:refs/remotes/${remote}/*`,
-  ]);
+  `git fetch ${isShallow ? '--unshallow ' : ''}${formatArgv([remote])} '+refs/heads/*:refs/remotes/${remote}/*'`;

@@ -83,6 +83,8 @@ const KINDS: Readonly<Record<string, number>> = {
   ...{ knowledge: 1.15, learned: 1.15, note: 1.1, feature: 1.05 },
   ...{ session: 0.8, finding: 0.8, artifact: 0.8, commit: 0.6, audit: 0.5 },
 };
+/** Of a query with this many terms, a commit needs two: a long history has every single word. */
+const MANY_TERMS = 3;
 /** The newest document gains this share. It halves every 90 days. */
 const RECENT = 0.1;
 const HALF_LIFE = 90 * DAY;
@@ -106,14 +108,14 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
   const isList = wanted.size === 0;
   const scored = score(corpus, wanted);
   const { facts, own } = scored;
+  const least = wanted.size < MANY_TERMS ? 1 : 2;
   if (options.context !== false && query.date !== null) addDate(corpus, scored, query.date);
   const scores = options.context === false ? own : addContext(corpus, scored);
   const found = isList
     ? corpus.allFacts().map(({ doc, at }) => ({ doc, score: at }))
-    : [...scores].map(([doc, value]) => ({
-        doc,
-        score: value * boost(facts.get(doc) as Facts, options.now),
-      }));
+    : [...scores]
+        .map(([doc, value]) => ({ doc, score: value * boost(facts.get(doc) as Facts, options.now) }))
+        .filter(({ doc }) => facts.get(doc)?.source !== 'commit' || (scored.terms.get(doc) ?? 0) >= least);
   const ranked = found.sort((a, b) => b.score - a.score || a.doc - b.doc);
   const hits: Hit[] = [];
   const seen = new Set<string>();
@@ -240,6 +242,8 @@ interface Scores {
   /** By document, and by group. */
   own: Map<number, number>;
   sessions: Map<number, number>;
+  /** How many terms of the query a document has. */
+  terms: Map<number, number>;
 }
 
 /** Documents with a term. */
@@ -250,7 +254,7 @@ interface Match {
 
 /** BM25 of documents, and of whole groups. */
 function score(corpus: Corpora, wanted: Wanted): Scores {
-  const scores: Scores = { facts: new Map(), own: new Map(), sessions: new Map() };
+  const scores: Scores = { facts: new Map(), own: new Map(), sessions: new Map(), terms: new Map() };
   for (const terms of wanted.values()) {
     const matches = [...terms].map(([term, weight]) => ({ weight, postings: corpus.having(term) }));
     addScores(corpus, scores, matches, corpus.size, corpus.groups);
@@ -285,7 +289,10 @@ function addScores(
     for (const [key, { count, length }] of counts)
       raise(sessions, key, rarityOfGroups * saturate(count, corpus.relativeGroupLength(length)));
   }
-  for (const [doc, value] of own) scores.own.set(doc, (scores.own.get(doc) ?? 0) + value);
+  for (const [doc, value] of own) {
+    scores.own.set(doc, (scores.own.get(doc) ?? 0) + value);
+    scores.terms.set(doc, (scores.terms.get(doc) ?? 0) + 1);
+  }
   for (const [key, value] of sessions) scores.sessions.set(key, (scores.sessions.get(key) ?? 0) + value);
 }
 

@@ -57,7 +57,8 @@ function render({ items, digest, trusted }: TrustReport, style: Style): string {
   const text = items.map((item) => renderItem(item, style)).join('\n');
   // At the end, where a long script has not pushed it off the screen.
   const summary = open.length > 1 ? ['', 'To approve:', ...open.map(summarize)] : [];
-  return [text, ...summary, '', state, `CI=1 FORGE_TRUST=${digest}`].join('\n');
+  const ci = `For CI, to approve exactly this: CI=1 FORGE_TRUST=${digest}`;
+  return [text, ...summary, '', state, ci].join('\n');
 }
 
 const summarize = ({ name, content }: TrustItem): string => {

@@ -427,6 +427,10 @@ describe('forge recall', () => {
     );
     const sources = (await recall(project, 'who owns pagination')).hits.map(({ source }) => source);
     expect(sources.slice(0, 2).sort()).toEqual(['note', 'skill']);
+    // One word of three says nothing about a commit of a long history.
+    expect(
+      (await recall(project, 'pagination breaks offline')).hits.map(({ source }) => source),
+    ).not.toContain('commit');
     // A commit still comes first when only it has all the words.
     const [first] = (await recall(project, 'fix pagination test 3')).hits;
     expect(first?.text).toBe('Fix pagination test 3');

@@ -54,7 +54,7 @@ describe('forge trust', () => {
     expect(stdout).toContain('# <U+001B>[8mhidden<U+001B>[0m <U+202E>gnp.exe');
     expect(stdout).toMatch(/feature A {2}not approved\n {2}touch ran\n/);
     // Without CI the value approves nothing.
-    expect(stdout).toMatch(/\nCI=1 FORGE_TRUST=[0-9a-f]{64}\n$/);
+    expect(stdout).toMatch(/\nFor CI, to approve exactly this: CI=1 FORGE_TRUST=[0-9a-f]{64}\n$/);
     expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
   });
 

@@ -235,7 +235,9 @@ describe('clones', () => {
       const { exitCode } = await runForge(desk, ['memory', 'verify']);
       expect([exitCode, (await desk.verify()).problems[0]?.message]).toEqual([
         1,
-        expect.stringMatching(/^commit [0-9a-f]{7} \(Revert "Work"\) removed 3 records; git show --stat [0-9a-f]{7} -- .forge shows/),
+        expect.stringMatching(
+          /^commit [0-9a-f]{7} \(Revert "Work"\) removed 3 records; git show --stat [0-9a-f]{7} -- .forge shows/,
+        ),
       ]);
     }
     await repair(one, '--discard', ids[0]?.slice(0, 12) ?? '');

@@ -127,7 +127,9 @@ describe('an agent that asks again', () => {
     });
     expect(said).toContain('src/store.ts: File contains: interface VectorStore (1), addVectors (5)');
     claude.hook('Stop', { stop_hook_active: false });
-    expect(claude.forge('finding has --tool Read --query src/store.ts')).toMatch(/^known {2}.*nothing changed/);
+    expect(claude.forge('finding has --tool Read --query src/store.ts')).toMatch(
+      /^known {2}.*nothing changed/,
+    );
     const spellings: [string, Input][] = [
       ['Read', { file_path: 'src/store.ts' }],
       ['Read', { file_path: './src/../src/store.ts' }],

@@ -148,8 +148,9 @@ async function checkCommits(context: Context, range: CiRange): Promise<Result> {
   // An agent without forge was never asked to follow the protocol, nor was the author of a fork.
   const isWarning = ({ mark }: RangeCommit): boolean =>
     enforce === 'warn' || isFork || (who === 'mine' && mark === 'agent');
+  const base = range.shown.includes('..') ? (range.shown.split('..')[0] as string) : '--root';
   const findings = bound.flatMap((commit) =>
-    describeCommit(commit, range.shown.split('..')[0] ?? '').map(
+    describeCommit(commit, base).map(
       (finding): CiFinding => (isWarning(commit) ? { ...finding, warning: true } : finding),
     ),
   );
@@ -265,10 +266,10 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const passes = passesIn(context);
   const unproven = passing.flatMap(({ feature, commands }) => {
     const { id, override } = feature;
-    const isRecorded = override !== undefined || passes.has(id);
-    const isCurrent = override !== undefined || passes.get(id)?.has(commands?.at(-1) ?? '') === true;
-    if (isCurrent && isProven(feature, commands)) return [];
-    const why = isRecorded ? 'not by a run of its current tests' : 'no recorded run of its tests passed';
+    const isRecorded = override !== undefined || passes.get(id)?.has(commands?.at(-1) ?? '') === true;
+    if (isRecorded && isProven(feature, commands)) return [];
+    const isOther = override !== undefined || passes.has(id);
+    const why = isOther ? 'not by a run of its current tests' : 'no recorded run of its tests passed';
     return [describeFeature(context, feature, `is marked passing, but ${why}`)];
   });
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
@@ -291,7 +292,7 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   return toResult(`${detail}, the tests of ${trusted.length} run`, [...findings, ...refusal], cause);
 }
 
-/** For each feature whose tests passed in a run that memory has: the last commands of these runs. */
+/** For each feature whose tests passed in a run that memory has: the last command of each such run, which is what memory keeps. */
 function passesIn(context: Context): Map<string, Set<string>> {
   const passes = new Map<string, Set<string>>();
   for (const { record } of readRecords(context, 'evaluation'))

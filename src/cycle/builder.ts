@@ -168,7 +168,7 @@ function describeCycle({ title, feature, files, testFiles, candidates }: Builder
     'Report what the next cycle should know, one JSON object per line:',
     `    echo '{"pattern":"the e2e tests need port 0"}' >> "$FORGE_OBSERVATIONS"`,
     `Its scope is ${SCOPES[0]} unless you add "scope": ${SCOPES.slice(1).join(', ')}. Add "holds": false for something that did not hold.`,
-    'forge learn "TEXT" reports the same way. For a question that only a person can answer: forge note add "For a person: TEXT".',
+    'forge learn "TEXT" --as success reports the same way. For a question that only a person can answer: forge note add "For a person: TEXT".',
     ...(candidate
       ? [
           '',

@@ -239,6 +239,6 @@ export function noticeFor(
   const name = finding.filePath ?? finding.query;
   return {
     mode,
-    text: `Already known, from this conversation: ${oneLine(name, 200)}: ${finding.fact} (${why} ${avoided ? 'The same call again is let through.' : 'forge finding list shows all.'})`,
+    text: `Already known, from this conversation: ${oneLine(name, 200)}: ${finding.fact} (${why} ${avoided ? 'Make the same call again to get the result itself.' : 'forge finding list shows all.'})`,
   };
 }

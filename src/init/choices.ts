@@ -8,7 +8,7 @@ import { readFeatures } from '../feature/store.js';
 import { findRepository, type Repository } from '../git/repository.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { type Part, STACKS, type Stack } from './rules.js';
-import { type Findings, isFormatted } from './survey.js';
+import { type Findings, lacksPrettierIgnore } from './survey.js';
 
 export const HOOK_CHOICES = ['warn', 'block', 'none'] as const;
 export const AGENT_CHOICES = [...AGENT_NAMES, 'all', 'found', 'none'] as const;
@@ -152,9 +152,12 @@ export function explainNoGit(from: string, repository: Repository | null): strin
   ];
 }
 
+/** Prettier would reformat memory. The last line of the file may have no line feed. */
+export const PRETTIER_IGNORE = String.raw`printf '\n.forge/\n' >> .prettierignore`;
+
 /** At most four commands, each of which works as printed. */
 export const nextSteps = (context: Context, parts: readonly Part[], canImport: boolean): string[] => [
-  ...(isFormatted(context.layout.root) ? ['echo .forge/ >> .prettierignore'] : []),
+  ...(lacksPrettierIgnore(context.layout.root) ? [PRETTIER_IGNORE] : []),
   ...(parts.length > 0 ? ['sh .forge/init.sh'] : []),
   ...(canImport ? ['forge import'] : []),
   ...(hasFeatures(context) ? [] : ['forge feature add "First thing to build"']),

@@ -6,7 +6,7 @@ import { usage } from '../core/error.js';
 import { makeFolder } from '../core/files.js';
 import { harmless, plural } from '../core/text.js';
 import { type InitInput, type InitResult, initForge, inspectProject, type ProjectView } from '../index.js';
-import { AGENT_CHOICES, HOOK_CHOICES } from './choices.js';
+import { AGENT_CHOICES, HOOK_CHOICES, PRETTIER_IGNORE } from './choices.js';
 import { STACKS } from './rules.js';
 
 async function run(call: Call, dir: string | undefined): Promise<InitResult> {
@@ -62,7 +62,7 @@ async function askToSetUp({ agents, isRepository, found }: ProjectView, input: I
 }
 
 const COMMENTS: Readonly<Record<string, string>> = {
-  'echo .forge/ >> .prettierignore': 'prettier would reformat memory at each commit',
+  [PRETTIER_IGNORE]: 'prettier would reformat memory at each commit',
   'sh .forge/init.sh': 'install dependencies, run a quick check',
   'forge import': 'take over notes and tasks of other tools; shows the plan first',
 };

@@ -121,7 +121,7 @@ function readTopFile(root: string, name: string): string {
 }
 
 /** Whether prettier would reformat memory, as lint-staged has it do at each commit. */
-export function isFormatted(root: string): boolean {
+export function lacksPrettierIgnore(root: string): boolean {
   const isUsed =
     /"prettier"\s*:/.test(readTopFile(root, 'package.json')) ||
     entriesOf(root).some(({ name }) => /^(?:\.prettierrc|prettier\.config\.)/.test(name));

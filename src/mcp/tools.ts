@@ -175,12 +175,14 @@ function endedLine({ session, uncommitted = 0, ...value }: EndedSession): string
   const commit = value.commit ? `committed as ${value.commit.short}` : 'not committed (see commit_skipped)';
   const files = plural(uncommitted, 'file outside .forge/ is', 'files outside .forge/ are');
   const left = `${files} not committed: commit the code too, or what passes here is not in git.`;
-  const rules = plural(rulesIn(value.expired).length, 'rule', 'rules');
+  const rules = rulesIn(value.expired).length;
   return [
     `Session ${session.id} ended, ${commit}.`,
     ...(uncommitted > 0 ? [left] : []),
-    ...(rulesIn(value.expired).length > 0
-      ? [`${rules} of its working memory expired: memory_record keeps what holds in later sessions.`]
+    ...(rules > 0
+      ? [
+          `${plural(rules, 'rule')} of its working memory expired: memory_record keeps what holds in later sessions.`,
+        ]
       : []),
   ].join(' ');
 }

@@ -202,10 +202,11 @@ describe('forge init', () => {
   it('LAY-04 names the line that keeps prettier from memory, until it is typed', async () => {
     const project = makeRepository();
     project.write('package.json', '{"devDependencies":{"prettier":"3"}}');
-    const line = 'echo .forge/ >> .prettierignore';
+    project.write('.prettierignore', 'dist');
+    const line = String.raw`printf '\n.forge/\n' >> .prettierignore`;
     expect((await runForge(project, ['init'])).stdout).toContain(`\n  ${line}   # prettier would`);
     run(project.dir, 'sh', ['-ec', line]);
-    expect(project.read('.prettierignore')).toBe('.forge/\n');
+    expect(project.read('.prettierignore')).toBe('dist\n.forge/\n');
     expect((await runForge(project, ['init'])).stdout).not.toContain(line);
   });
 

@@ -275,7 +275,7 @@ describe('results that are never reported as known', () => {
     expect(await forgeJson(project, ['finding', 'stats'])).toMatchObject({ avoided: 1, exact_repeats: 1 });
     // An agent whose program dropped the result would be stuck.
     expect(read()).toBe('');
-    expect(read()).toContain('The same call again is let through.');
+    expect(read()).toContain('Make the same call again to get the result itself.');
     expect(await forgeJson(project, ['finding', 'stats'])).toMatchObject({ avoided: 2, exact_repeats: 3 });
     await forgeJson(project, ['config', 'set', 'findings.mode', 'ask']);
     expect(JSON.parse(read()).hookSpecificOutput).toMatchObject({ permissionDecision: 'ask' });

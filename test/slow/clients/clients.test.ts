@@ -11,7 +11,7 @@ rmSync(NOTES, { force: true });
 
 const MAIN_STORIES = 2;
 
-/** The short form plays the main stories in every client, and each of the others in one. opencode takes a minute for each. */
+/** The short form plays the main stories in every client, and each of the others in one, which is never opencode: it is slow. */
 function isPlayed({ limits = {} }: Story, at: number, client: ClientName): boolean {
   const able = CLIENT_NAMES.filter((name) => name !== 'opencode' && limits[name] === undefined);
   return isFar || at < MAIN_STORIES || able[at % able.length] === client;

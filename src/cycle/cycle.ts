@@ -8,6 +8,8 @@ import { eventUrl } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
 import { updateFeatures } from '../feature/store.js';
+import { commitAt } from '../git/read.js';
+import { missingFrom } from '../git/status.js';
 import { readTrees } from '../git/tree.js';
 import type { Stage } from '../learning/evaluation.js';
 import { requireReviewed } from '../ledger/audit.js';
@@ -188,7 +190,9 @@ async function readTreesBefore(context: Context): Promise<CycleRun['trees']> {
   if (!git || !repository) return null;
   return orWarn(context, 'The working tree could not be read before the command', async () => {
     const reader = readTrees(repository, git, treeFolder(layout));
-    return { reader, before: await reader.read() };
+    const head = await commitAt(git, 'HEAD');
+    const gone = head === null ? [] : await missingFrom(git, head, [layout.dir]);
+    return { reader, before: await reader.read(), head, gone: new Set(gone) };
   });
 }
 

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
-import { oneLine } from '../core/text.js';
+import { activeIssuesFolder, configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
+import { firstNames, oneLine } from '../core/text.js';
 import { settleClaims } from '../events/local-claims.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
@@ -11,7 +11,10 @@ import { readFeatureFiles, restoreFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import { isTestFile, readTestFiles, tryRead } from '../feature/test-files.js';
 import { type FeatureResult, verifyFeatures, whyNotRun } from '../feature/verify.js';
+import { commitAt, isAncestor } from '../git/read.js';
+import { missingFrom, restoreFrom } from '../git/status.js';
 import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
+import { ledgerFolder } from '../ledger/files.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { restoreFromHead } from '../ledger/repair.js';
@@ -51,6 +54,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   const { context, before, environment_valid, ran } = run;
   // First, because everything is read by the settings.
   const [notes, violations]: [string[], string[]] = [[], putBack(run)];
+  violations.push(...(await putBackRemoved(run)));
   await run.claim?.check();
   const isIntact = await checkMemory(context, violations, notes);
   const after = tryFacts(context, violations);
@@ -275,6 +279,28 @@ function putBack({ context, before }: CycleRun): string[] {
     const added = scriptsOf(context).filter((name) => !(name in before.files));
     return [...found, ...added.map((name) => `${name} was added by the command`)];
   });
+}
+
+/** Puts back the files of `.forge/` in HEAD that the command removed, or removed and committed. */
+async function putBackRemoved({ context, trees }: CycleRun): Promise<string[]> {
+  const { git, layout } = context;
+  const head = git && trees?.head && (await commitAt(git, 'HEAD'));
+  if (!head || !trees.head) return [];
+  // On another branch other files are right.
+  const from = (await isAncestor(git, trees.head, head)) ? trees.head : head;
+  // Memory itself restores records of HEAD. An issue that is done moves to another folder.
+  const apart = [...(from === head ? [ledgerFolder(layout)] : []), activeIssuesFolder(layout)];
+  const removed = (await missingFrom(git, from, [layout.dir])).filter((name) => {
+    const path = join(layout.root, name);
+    return (
+      !trees.gone.has(name) && !existsSync(path) && !apart.some((folder) => path.startsWith(folder + sep))
+    );
+  });
+  if (removed.length === 0) return [];
+  await restoreFrom(git, from, removed);
+  return [
+    `${firstNames(removed, 3)} ${removed.length === 1 ? 'was' : 'were'} removed by the command, and put back`,
+  ];
 }
 
 /** Null when the command damaged these files, which is a violation. */

@@ -176,8 +176,11 @@ export interface CycleRun {
   /** The claim of its task (EVT-03). */
   claim: HeldTask | null;
   before: CycleFacts;
-  /** The working tree before the command. Null without git. */
-  trees: { reader: TreeReader; before: string } | null;
+  /**
+   * The working tree before the command, HEAD (null: no commit), and files of `.forge/` in HEAD that were gone already.
+   * Null without git.
+   */
+  trees: { reader: TreeReader; before: string; head: string | null; gone: ReadonlySet<string> } | null;
   /** Null when the command was not run. */
   ran: ProcessRun | null;
   observations: Observations;

@@ -141,6 +141,28 @@ export const differingFrom = async (git: Git, commit: string, paths: readonly st
     await must(git, ['diff', '--name-only', '-z', '--no-renames', '--no-relative', commit, '--', ...paths]),
   );
 
+/** Files of a commit below these paths that are not on disk. */
+export const missingFrom = async (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
+  words(
+    await must(git, [
+      'diff',
+      '--name-only',
+      '--diff-filter=D',
+      '-z',
+      '--no-renames',
+      '--relative',
+      commit,
+      '--',
+      ...paths,
+    ]),
+  );
+
+/** Gives files that are missing the bytes that they have in a commit, in the index too. */
+export async function restoreFrom(git: Git, commit: string, paths: readonly string[]): Promise<void> {
+  const args = ['--literal-pathspecs', 'restore', `--source=${commit}`, '--staged', '--worktree'];
+  await must(git, [...args, '--pathspec-from-file=-', '--pathspec-file-nul'], { input: paths.join('\0') });
+}
+
 /** The blobs of a conflicted path: ancestor, ours, theirs. Absent for a side that deleted the path. */
 export interface Stages {
   base?: string;

@@ -66,6 +66,30 @@ describe('what the command may not change', () => {
     ]);
   });
 
+  it.each([
+    ['removed', 'rm -rf .forge'],
+    ['removed and committed', 'git rm -rqf .forge && git commit -qm x --no-verify && rm -rf .forge'],
+  ])('GOV-01 GOV-04 what is in HEAD of .forge/ and was %s is put back', async (_name, script) => {
+    const project = await ready();
+    await forgeJson(project, ['config', 'set', 'cycle.commit', 'true']);
+    await trust(project);
+    commitAll(project);
+    const files = project.git('ls-files', '.forge').split('\n');
+    const found = await violate(project, script);
+    expect(found).toContainEqual(
+      expect.stringMatching(
+        /^\.forge\/\.gitattributes, \.forge\/\.gitignore, .* and \d+ more were removed by the command, and put back$/,
+      ),
+    );
+    const rest = project.git('status', '--porcelain', '--no-renames');
+    expect(rest).not.toMatch(/^.?D|\.forge\/local/m);
+    const result = await cycle(project, sh('touch done'));
+    expect(result).toMatchObject({ classification: 'SUCCESS', report: { commit: expect.anything() } });
+    expect(project.git('ls-files', '.forge').split('\n')).toEqual(expect.arrayContaining(files));
+    expect(project.git('ls-files', '.forge/local')).toBe('');
+    expect(await verify(project)).toMatchObject({ status: 'intact' });
+  });
+
   it('GOV-01 changed tests and removed features are put back, and can pass again', async () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f b']);

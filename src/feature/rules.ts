@@ -156,12 +156,11 @@ export function withoutEvidence(feature: Feature): Feature {
 
 /**
  * The feature after a test run (FEA-02). Evidence for the same status and tests stays
- * unchanged, so that runs on two branches never conflict. Only a run of committed files replaces one of changed files,
- * unless `keep`.
+ * unchanged, so that runs on two branches never conflict.
  */
 export function judged(
   feature: Feature,
-  run: { ok: boolean; at: string; commit: string | null; dirty?: true; commands: string[]; keep?: boolean },
+  run: { ok: boolean; at: string; commit: string | null; dirty?: true; commands: string[] },
 ): Feature {
   if (!run.ok) {
     if (feature.status === 'failing' && !feature.unproven) return feature;
@@ -170,9 +169,7 @@ export function judged(
     return { ...failing, status: feature.status === 'blocked' ? 'blocked' : 'failing' };
   }
   const status = feature.unproven ? 'in_progress' : 'passing';
-  const isBetter = feature.verified_dirty === true && !run.dirty && !run.keep;
-  if (feature.status === status && !feature.override && !isBetter && isProven(feature, run.commands))
-    return feature;
+  if (feature.status === status && !feature.override && isProven(feature, run.commands)) return feature;
   return {
     ...withoutEvidence(feature),
     status,

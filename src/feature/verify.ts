@@ -200,8 +200,7 @@ async function verifyOne(
   const last = runs.at(-1) as ProcessRun;
   const { argv, exit_code, output } = last;
   const not_run = whyNotRun(context.layout.root, last);
-  const keep = watch.asBuilder ?? false;
-  const after = not_run === null ? await recordResult(context, feature, commands, last, keep) : feature;
+  const after = not_run === null ? await recordResult(context, feature, commands, last) : feature;
   const shared = {
     ...{ status: after.status, exit_code, command: formatArgv(argv) },
     duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
@@ -403,20 +402,16 @@ async function treeOf(context: Context): Promise<{ commit: string | null; dirty?
   return { commit: tree?.head ?? null, ...(tree?.files.length ? { dirty: true } : {}) };
 }
 
-/**
- * Stores the feature after a run. Tests that were edited while they ran prove nothing about the new ones. `keep`: another
- * pass changes nothing, or each cycle would change every passing feature.
- */
+/** Stores the feature after a run. Tests that were edited while they ran prove nothing about the new ones. */
 async function recordResult(
   context: Context,
   ran: Feature,
   argvs: readonly string[][],
   last: ProcessRun,
-  keep: boolean,
 ): Promise<Feature> {
   const tree = await treeOf(context);
   const commands = argvs.map(formatArgv);
-  const evidence = { ok: last.exit_code === 0, at: timestamp(context), ...tree, commands, keep };
+  const evidence = { ok: last.exit_code === 0, at: timestamp(context), ...tree, commands };
   let after = ran;
   updateFeatures(context, (before) => {
     const now = requireFeature(before, ran.id);

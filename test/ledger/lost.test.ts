@@ -49,6 +49,20 @@ describe('features, lessons and archives that git took away', () => {
     expect(await known(project)).toMatch(/port of their own[\s\S]*Sign in/);
   });
 
+  it('LTM-05 FEA-03 a feature comes back without its pass, because its code may be gone', async () => {
+    const project = await makeForge();
+    project.git('switch', '-qc', 'side');
+    await forgeJson(project, ['feature', 'add', 'F-1', 'Sign in', '--test', 'test -e login']);
+    project.write('login', '');
+    expect((await runForge(project, ['done', 'F-1'])).exitCode).toBe(0);
+    commitAll(project, 'Sign in');
+    project.git('switch', '-q', 'main');
+    project.git('branch', '-qD', 'side');
+    await verify(project);
+    expect((await runForge(project, ['ls'])).stdout).toMatch(/F-1 +in_progress/);
+    expect((await runForge(project, ['feature', 'show', 'F-1'])).stdout).not.toMatch(/passes since/);
+  });
+
   it('LTM-05 stay away when a person or a commit removed them, or a stash has them', async () => {
     const project = await makeLearned();
     await forgeJson(project, ['feature', 'add', 'F-2', 'Sign out']);

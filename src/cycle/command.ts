@@ -3,6 +3,7 @@ import type { Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, harmless, jsonLine, oneLine, plural } from '../core/text.js';
 import type { CycleResult, CycleWatch, LoopOptions, Stage } from '../index.js';
+import { countCycles } from './loop-state.js';
 import { describeKept, exitOf, failuresIn, isInterrupted, type LoopResult, loopExit } from './rules.js';
 
 const TIMEOUT: OptionSpec = {
@@ -134,8 +135,7 @@ async function runLoop(call: Call, ...words: string[]): Promise<LoopResult> {
 }
 
 function renderLoop({ cycles, reason, by_classification }: LoopResult, style: Style): string {
-  const counts = Object.entries(by_classification).map(([name, count]) => `${count} ${name}`);
-  return `${style.strong(plural(cycles, 'cycle'))}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}: ${reason}.`;
+  return `${style.strong(countCycles({ cycles, by_classification }))}: ${reason}.`;
 }
 
 export const loopGroup: Group = {

@@ -6,7 +6,7 @@ import { oneLine } from '../core/text.js';
 import { forgetArrived, readOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
-import type { Feature } from '../feature/rules.js';
+import { type Feature, isUnprovenPass } from '../feature/rules.js';
 import { updateFeatures } from '../feature/store.js';
 import { commitAt } from '../git/read.js';
 import { missingFrom } from '../git/status.js';
@@ -27,7 +27,7 @@ import {
   runInitScript,
 } from './builder.js';
 import { evaluate, readFacts, reopen } from './evaluation.js';
-import { keepLastTry, readLastTry } from './last-try.js';
+import { keepLastTry, readLastTry, triedTwice } from './last-try.js';
 import { reportCycle, storeCycle } from './report.js';
 import { type CycleResult, NO_TASK } from './rules.js';
 import {
@@ -128,9 +128,9 @@ async function takeTask(run: CycleRun): Promise<StageOutcome> {
   if (eventUrl(context) !== null) await (await import('../events/claim.js')).refreshHeld(context, LOOK_MS);
   await forgetArrived(context);
   const { features } = listFeatures(context);
-  const { id, why } = chooseTask(context, input.task, features, watch.later);
+  const { id, why } = chooseTask(context, input.task, features, watch.isLoop);
   // Another loop took the last one meanwhile.
-  if (watch.later && id === NO_TASK && features.length > 0)
+  if (watch.isLoop && id === NO_TASK && features.length > 0)
     throw refused('claim.held', 'Every remaining task is taken or blocked.');
   const { holdTask } = await import('../events/claim-work.js');
   if (context.git && id !== NO_TASK) run.claim = await holdTask(context, id, input.task !== undefined);
@@ -196,12 +196,15 @@ async function readTreesBefore(context: Context): Promise<CycleRun['trees']> {
   });
 }
 
-/** Chooses the requested task, else the one in focus unless it passes, else the next one. Those in `later` come last. */
+/**
+ * Chooses the requested task, else the one in focus unless it passes, else the next one. Those that were tried twice come
+ * last, in a loop also the one in focus.
+ */
 export function chooseTask(
   context: Context,
   wanted: string | undefined,
   features: readonly Feature[],
-  later: ReadonlySet<string> = new Set(),
+  isLoop = false,
 ): { id: string; why: string } {
   if (wanted !== undefined) {
     const isKnown = features.length === 0 || features.some(({ id }) => id === wanted);
@@ -213,10 +216,13 @@ export function chooseTask(
   const feature = features.find(({ id }) => isAbout(focus, id));
   const id = feature?.id ?? focus.linear_issue ?? oneLine(focus.task ?? '', 200);
   const isFree = id !== '' && feature?.status !== 'passing' && !readOthersClaims(context).has(id);
+  if (isFree && !isLoop) return { id, why: 'in focus' };
   const { reason, candidates } = nextTask(context);
-  const ready = candidates.filter(({ blocked_by }) => blocked_by.length === 0);
+  // Another run of tests that pass and never failed proves nothing.
+  const unproven = new Set(features.filter(isUnprovenPass).map((each) => each.id));
+  const ready = candidates.filter((each) => each.blocked_by.length === 0 && !unproven.has(each.id));
   const order = [...(isFree ? [{ id, reason: 'in focus' }] : []), ...ready];
-  const rank = [...later];
+  const rank = triedTwice(context);
   const [task] = order.sort((a, b) => rank.indexOf(a.id) - rank.indexOf(b.id));
   return task ? { id: task.id, why: task.reason } : { id: NO_TASK, why: `no task: ${reason}` };
 }

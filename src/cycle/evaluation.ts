@@ -192,6 +192,8 @@ async function verify(
           left.delete(result.id);
           const passed = result.status === 'passing' ? 'passing' : 'failing';
           const verdict = result.not_run === undefined ? passed : 'not_run';
+          if (result.flaky)
+            run.context.warnings.push(`${result.id}: its test failed, and passed when it was run again`);
           if (!result.unproven) judge.results.set(result.id, { ...result, verdict });
           if (verdict !== 'passing' && !isLive) onOutput(held.endsWith('\n') ? held : `${held}\n`);
         },

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { readHint, writeHint } from '../core/files.js';
 import { triesFile } from '../core/paths.js';
 import { lastBytes, oneLine } from '../core/text.js';
@@ -8,27 +9,37 @@ import type { Evaluation } from './evaluation.js';
 import { hasFailed } from './rules.js';
 import type { CycleRun } from './running.js';
 
-const [MAX_TASKS, MAX_LINES, MAX_BYTES] = [10, 40, 2048];
+const [MAX_TASKS, MAX_LINES, MAX_BYTES] = [50, 40, 2048];
 
-/** How the last cycle of each task failed, in lines, the oldest task first. */
-const readTries = ({ layout }: Context): Record<string, string[]> => readHint(triesFile(layout)) ?? {};
+/** By task: how many cycles in a row did not make it pass, and how the last one failed. The last tried task is last. */
+const Tries = z.record(z.string(), z.object({ times: z.int(), lines: z.array(z.string()) }));
+
+const readTries = ({ layout }: Context): z.infer<typeof Tries> =>
+  Tries.safeParse(readHint(triesFile(layout))).data ?? {};
 
 export const readLastTry = (context: Context, task: string): string[] =>
-  [readTries(context)[task] ?? []].flat().map(String);
+  readTries(context)[task]?.lines ?? [];
+
+/** GOV-02: tasks that two cycles in a row did not make pass. They wait for the others. */
+export const triedTwice = (context: Context): string[] =>
+  Object.entries(readTries(context)).flatMap(([task, { times }]) => (times < 2 ? [] : task));
 
 /** Keeps how the task failed, and what it broke, for the briefings of those tasks, or forgets it. The file may be lost. */
 export async function keepLastTry(run: CycleRun, evaluation: Evaluation): Promise<void> {
   const { context, task } = run;
   const { passes, classification, failures } = evaluation;
-  const { [task]: _, ...others } = readTries(context);
+  const { [task]: before, ...others } = readTries(context);
   const tries = new Map(Object.entries(others));
-  for (const failed of failures.filter(({ id }) => id !== task))
-    tries.set(failed.id, [
-      `It passed before, and the cycle of ${task} broke it`,
-      ...(await describeRun(run, failed)),
-    ]);
-  if (!passes && (hasFailed(classification) || failures.length > 0))
-    tries.set(task, await describeTry(run, evaluation));
+  for (const failed of failures.filter(({ id }) => id !== task)) {
+    const why = `It passed before, and the cycle of ${task} broke it`;
+    tries.set(failed.id, { times: 0, lines: [why, ...(await describeRun(run, failed))] });
+  }
+  const isTold = hasFailed(classification) || failures.length > 0;
+  if (!passes)
+    tries.set(task, {
+      times: (before?.times ?? 0) + 1,
+      lines: isTold ? await describeTry(run, evaluation) : [],
+    });
   const file = triesFile(context.layout);
   if (tries.size === 0) context.disk.remove(file);
   else writeHint(file, Object.fromEntries([...tries].slice(-MAX_TASKS)));

@@ -2,15 +2,17 @@ import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { loopFile } from '../core/paths.js';
-import { checkInput, encodeDocument, type Format } from '../core/schema.js';
+import { checkInput } from '../core/schema.js';
 import { firstNames, plural } from '../core/text.js';
 import { hasUnsent } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
+import { isUnprovenPass } from '../feature/rules.js';
 import type { Classification, Stage } from '../learning/evaluation.js';
 import { type Context, requireSupervisor, warnOnce } from '../project/project.js';
 import { chooseTask, isTaken, runCycle } from './cycle.js';
 import { reopen } from './evaluation.js';
+import { type LoopState, readLoop, saveLoop } from './loop-state.js';
+import { NOT_COMMITTED } from './report.js';
 import {
   type CycleResult,
   hasFailed,
@@ -37,18 +39,6 @@ export type LoopOptions = z.infer<typeof LoopOptions>;
 /** So that cycles that achieve nothing are not paid for all night. */
 const MAX_FAILURES = 3;
 
-/** `<git dir>/forge/loop.json`: the counts that a resumed loop continues with. */
-const LoopState = z.looseObject({
-  schema_version: z.literal('1.0'),
-  cycles: z.int().check(z.gte(0)),
-  by_classification: z.record(z.string(), z.int()),
-  /** How long the loop ran, without the pauses before a resume. */
-  seconds: z.number().check(z.gte(0)),
-});
-type LoopState = z.infer<typeof LoopState>;
-
-const LOOP_STATE: Format<LoopState> = { name: 'loop', version: '1.0', schema: LoopState };
-
 export interface LoopWatch extends CycleWatch {
   onCycle?(result: CycleResult): void;
 }
@@ -62,10 +52,14 @@ interface Loop {
   failures: number;
   /** How many of them did not fail, but no feature began to pass. */
   stalls: number;
-  /** How often in a row each task has failed, the last one last. */
-  tries: Map<string, number>;
+  /** Tasks whose last cycle here was no SUCCESS. */
+  tried: Set<string>;
+  /** Features that passed before a cycle here and failed after it. */
+  broken: Set<string>;
   /** Tasks in whose cycles test files changed. */
   retested: Set<string>;
+  /** Why the last cycle that was to be committed was not. */
+  uncommitted: string | null;
   last: CycleResult | null;
 }
 
@@ -89,9 +83,8 @@ export async function runLoop(
     watch,
     state,
     ...{ failures: 0, stalls: 0 },
-    tries: new Map(),
-    retested: new Set(),
-    last: null,
+    ...{ tried: new Set(), broken: new Set(), retested: new Set() },
+    ...{ uncommitted: null, last: null },
   };
   const { seconds } = loop.state;
   const started = elapsed();
@@ -99,11 +92,10 @@ export async function runLoop(
     loop.state.seconds = seconds + (elapsed() - started) / 1000;
     return loop.state.seconds;
   };
-  try {
-    return await repeat(loop, tick);
-  } finally {
-    saveLoop(context, loop.state);
-  }
+  const result = await repeat(loop, tick);
+  loop.state.reason = result.reason;
+  saveLoop(context, loop.state);
+  return result;
 }
 
 async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
@@ -114,9 +106,7 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
     if (stop) return endedBy(loop, stop);
     try {
       const fresh = { ...reopen(context), warnings: [] };
-      // A task that failed twice in a row waits for the others.
-      const later = new Set([...loop.tries].flatMap(([task, tries]) => (tries < 2 ? [] : task)));
-      const result = await runCycle(fresh, { command, timeout_seconds }, { ...watch, later });
+      const result = await runCycle(fresh, { command, timeout_seconds }, { ...watch, isLoop: true });
       if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
       tick();
       countCycle(loop, result);
@@ -153,10 +143,14 @@ const rest = ({ finish }: LoopWatch, ms: number): Promise<void> =>
 
 function countCycle(loop: Loop, result: CycleResult): void {
   const classification: Classification = result.classification ?? 'FAILURE';
-  const tries = (loop.tries.get(result.task) ?? 0) + 1;
-  loop.tries.delete(result.task);
-  if (classification !== 'SUCCESS') loop.tries.set(result.task, tries);
-  if ((result.report?.tests_changed.length ?? 0) > 0) loop.retested.add(result.task);
+  const { report, task, warnings } = result;
+  if (classification === 'SUCCESS') loop.tried.delete(task);
+  else loop.tried.add(task);
+  for (const id of report?.gained ?? []) loop.broken.delete(id);
+  for (const id of report?.regression_flags ?? []) loop.broken.add(id);
+  if ((report?.tests_changed.length ?? 0) > 0) loop.retested.add(task);
+  if (report?.commit) loop.uncommitted = null;
+  loop.uncommitted = warnings.find((text) => text.startsWith(NOT_COMMITTED)) ?? loop.uncommitted;
   loop.last = result;
   const { cycles, by_classification: counts } = loop.state;
   const by_classification = { ...counts, [classification]: (counts[classification] ?? 0) + 1 };
@@ -190,7 +184,7 @@ function whyStop({ context, input, watch, state, failures }: Loop, sleep: number
 /** Without any features, the given limits say how many cycles to run. */
 function isNothingLeft(context: Context, input: LoopOptions): boolean {
   const { features } = listFeatures(context);
-  if (chooseTask(context, undefined, features).id !== NO_TASK) return false;
+  if (chooseTask(context, undefined, features, true).id !== NO_TASK) return false;
   return features.length > 0 || !hasLimit(input);
 }
 
@@ -212,27 +206,37 @@ function endedBy(loop: Loop, stopped_by: StopReason, cause?: MemoryError): LoopR
 }
 
 /** With the tasks that still fail, and why nothing can be done about what is left. */
-function describeEnd(
-  { context, tries, retested, last, failures, stalls }: Loop,
-  stopped_by: StopReason,
-): string {
+function describeEnd(loop: Loop, stopped_by: StopReason): string {
+  const { context, tried, broken, retested, uncommitted, last, failures, stalls } = loop;
   const { candidates } = nextTask(context);
+  const { features } = listFeatures(context);
   const left = stopped_by === 'nothing_left' ? candidates.map(({ id, reason }) => `${id} (${reason})`) : [];
   const stalled = `no feature began to pass in ${plural(failures, 'cycle')} in a row`;
   const general = stopped_by === 'max_failures' && stalls > 0 ? stalled : REASONS[stopped_by];
   const reason = left.length > 0 ? `nothing can be done now: ${firstNames(left, 5)}` : general;
-  const untested = new Set(
-    listFeatures(context).features.flatMap(({ id, tests }) => (tests?.length ? [] : id)),
+  const untested = new Set(features.flatMap(({ id, tests }) => (tests?.length ? [] : id)));
+  const unproven = features.filter(isUnprovenPass).map(({ id }) => id);
+  const open = candidates.filter(({ id }) => !unproven.includes(id));
+  const names = (ids: readonly { id: string }[]): string =>
+    firstNames(
+      ids.map(({ id }) => (untested.has(id) ? `${id} (no test)` : id)),
+      5,
+    );
+  const failed = open.filter(({ id }) => tried.has(id) && !broken.has(id));
+  const worse = open.filter(({ id }) => broken.has(id));
+  const untried = open.filter(
+    ({ id, blocked_by }) => blocked_by.length === 0 && !tried.has(id) && !broken.has(id),
   );
-  const failed = candidates
-    .filter(({ id }) => tries.has(id))
-    .map(({ id }) => (untested.has(id) ? `${id} (no test)` : id));
-  const untried = stopped_by === 'nothing_left' ? 0 : candidates.length - failed.length;
   const environment = last?.stages.find(({ name, status }) => name === 'environment' && status === 'failed');
   return [
     environment ? `${reason} (environment: ${environment.note})` : reason,
-    ...(failed.length > 0 ? [`not passing yet: ${firstNames(failed, 5)}`] : []),
-    ...(untried > 0 ? [`${plural(untried, 'task')} not tried`] : []),
+    ...(worse.length > 0 ? [`passed before and fails now: ${names(worse)}`] : []),
+    ...(failed.length > 0 ? [`not passing yet: ${names(failed)}`] : []),
+    ...(untried.length > 0 ? [`${plural(untried.length, 'task')} not tried`] : []),
+    ...(unproven.length > 0
+      ? [`tests that pass and never failed: forge feature confirm ${firstNames(unproven, 5)}`]
+      : []),
+    ...(uncommitted ? [uncommitted.replace(/^T/, 't')] : []),
     ...(retested.size > 0
       ? [`test files were changed for ${firstNames([...retested], 5)}: look at them`]
       : []),
@@ -240,12 +244,9 @@ function describeEnd(
 }
 
 function beginLoop(context: Context, { resume }: LoopOptions): LoopState {
-  const { disk } = context;
-  const before = disk.readDocument(LOOP_STATE, loopFile(disk.layout), null).value;
-  if (resume && before) return before;
+  const before = readLoop(context);
+  const own = { holder: context.world.self(), reason: null };
+  if (resume && before) return { ...before, ...own };
   if (resume) context.warnings.push('There is no loop to resume; this one counts from the start.');
-  return { schema_version: '1.0', cycles: 0, by_classification: {}, seconds: 0 };
+  return { schema_version: '1.0', cycles: 0, by_classification: {}, seconds: 0, ...own };
 }
-
-const saveLoop = ({ disk }: Context, state: LoopState): void =>
-  disk.withLock(() => disk.replace(loopFile(disk.layout), encodeDocument(state)));

@@ -155,8 +155,8 @@ export interface CycleWatch {
   onOutput?(text: string): void;
   /** Also the output of other tests that pass. */
   showsAll?: boolean;
-  /** Tasks to try last, because they failed. */
-  later?: ReadonlySet<string>;
+  /** Part of a loop. */
+  isLoop?: boolean;
   /** Finish and record the current cycle, then stop. */
   finish?: AbortSignal;
   /** End the running process. */

@@ -5,9 +5,14 @@ import { parseJson } from '../core/json.js';
 import type { Feature } from './rules.js';
 
 const MAX_BYTES = 8 * 1024 * 1024;
-const SCRIPTS = 'the scripts of package.json';
+/** What decides how tests run, in files that also hold other settings: its name, the file, and how to read it. */
+const SETTINGS: readonly [string, string, (text: string) => string][] = [
+  ['the scripts of package.json', 'package.json', scriptsIn],
+  ['the pytest settings of pyproject.toml', 'pyproject.toml', pytestIn],
+  ['the pytest settings of setup.cfg', 'setup.cfg', pytestIn],
+];
 
-/** The files that the tests' commands name, and the scripts of package.json. A folder ends with a slash and has no bytes. */
+/** The files that the tests' commands name, and `SETTINGS`. A folder ends with a slash and has no bytes. */
 export function readTestFiles(root: string, features: readonly Feature[]): Readonly<Record<string, Buffer>> {
   const words = features.flatMap(({ tests = [] }) => tests.flatMap((test) => test.split(/[\s'"=;&|()]+/)));
   const files: Record<string, Buffer> = {};
@@ -16,8 +21,11 @@ export function readTestFiles(root: string, features: readonly Feature[]): Reado
     if (bytes) files[name] = bytes;
     else if (isFolder(join(root, name))) files[`${name.replace(/\/+$/, '')}/`] = Buffer.alloc(0);
   }
-  const manifest = tryRead(join(root, 'package.json'));
-  return manifest ? { ...files, [SCRIPTS]: Buffer.from(scriptsIn(manifest)) } : files;
+  for (const [name, file, read] of SETTINGS) {
+    const bytes = tryRead(join(root, file));
+    if (bytes) files[name] = Buffer.from(read(bytes.toString('utf8')));
+  }
+  return files;
 }
 
 const isPath = (word: string): boolean =>
@@ -34,15 +42,22 @@ export function tryRead(path: string): Buffer | null {
   }
 }
 
-function scriptsIn(manifest: Buffer): string {
+function scriptsIn(manifest: string): string {
   try {
-    return JSON.stringify((parseJson(manifest.toString('utf8')) as { scripts?: unknown }).scripts ?? null);
+    return JSON.stringify((parseJson(manifest) as { scripts?: unknown }).scripts ?? null);
   } catch {
     return '';
   }
 }
 
+function pytestIn(text: string): string {
+  return (text.match(/^\[tool[.:]pytest.*\n(?:(?!\[).*\n?)*/gm) ?? []).join('');
+}
+
 const TEST_FILE =
   /(?:^|\/)(?:tests?|specs?|__tests__)\/|\.(?:test|spec)\.[^/]+$|_(?:test|spec)\.[^/]+$|(?:^|\/)test_[^/]+$/i;
+/** Settings and hooks of test runners, which can make any test pass. */
+const RUNNER_FILE =
+  /(?:^|\/)(?:conftest\.py|pytest\.ini|tox\.ini|noxfile\.py|\.rspec|phpunit\.xml(?:\.dist)?|\.mocharc[^/]*|(?:jest|vitest|playwright|cypress|karma|ava)\.config\.[^/]+)$/;
 
-export const isTestFile = (path: string): boolean => TEST_FILE.test(path);
+export const isTestFile = (path: string): boolean => TEST_FILE.test(path) || RUNNER_FILE.test(path);

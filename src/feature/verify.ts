@@ -84,6 +84,8 @@ export interface FeatureResult extends Ran {
   planned?: true;
   /** Its tests pass but have never failed, so it stays in progress. */
   unproven?: true;
+  /** Its test failed, and passed when it was run once more. */
+  flaky?: true;
   /** Why it failed, and the end of its output. */
   failure?: string;
   output?: string;
@@ -196,7 +198,10 @@ async function verifyOne(
   commands: readonly string[][],
   watch: VerifyWatch,
 ): Promise<{ result: FeatureResult; run: VerificationRun }> {
-  const runs = await runTests(context, feature, commands, watch);
+  const first = await runTests(context, feature, commands, watch);
+  // A cycle is judged by it, and nobody watches: one bad run of a test that passed before is not enough.
+  const isRepeated = watch.asBuilder && feature.status === 'passing' && (first.at(-1)?.exit_code ?? 0) !== 0;
+  const runs = isRepeated ? await runTests(context, feature, commands, watch) : first;
   const last = runs.at(-1) as ProcessRun;
   const { argv, exit_code, output } = last;
   const not_run = whyNotRun(context.layout.root, last);
@@ -208,7 +213,10 @@ async function verifyOne(
   };
   const isPassed = not_run === null && exit_code === 0;
   const outcome = isPassed
-    ? isUnprovenPass(after) && { unproven: true as const }
+    ? {
+        ...(isUnprovenPass(after) && { unproven: true as const }),
+        ...(isRepeated && { flaky: true as const }),
+      }
     : { output: output.tail.slice(-4096), ...(not_run === null ? { failure: whyFailed(last) ?? '' } : {}) };
   return {
     result: { id: feature.id, before: feature.status, ...shared, ...outcome },

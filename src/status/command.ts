@@ -86,6 +86,7 @@ const NOWHERE: Where = {
   step: null,
   halted: null,
   paused: null,
+  loop: null,
   waiting: [],
   recovering: false,
   health: [],
@@ -121,7 +122,7 @@ function renderWhere(where: Where, style: Style): string {
 }
 
 export function factsOf(where: Where, root: string, style: Style): [label: string, text: string | null][] {
-  const { session, halted, paused, waiting, recovering, problems, step, features } = where;
+  const { session, halted, paused, loop, waiting, recovering, problems, step, features } = where;
   const git = where.git ? (where.branch ?? 'detached HEAD') : 'no git: sessions end without a commit';
   const since = (at: string): string =>
     style.width === null ? `since ${at.slice(11, 16)} UTC` : `started ${style.time(at)}`;
@@ -139,6 +140,7 @@ export function factsOf(where: Where, root: string, style: Style): [label: strin
     ['Memory', halted === null ? null : `${style.bad('halted')}: ${oneLine(halted, 200)}`],
     ['Recovery', recovering ? style.bad('a rollback or an undo was interrupted') : null],
     ['Paused', paused === null ? null : style.bad(escapeControls(paused))],
+    ['Loop', loop === null ? null : oneLine(loop, 500)],
     ['For you', waiting.length === 0 ? null : waiting.join('; ')],
     ...problems.map((text): [string, string] => ['Damaged', style.bad(oneLine(text, 300))]),
     ['Health', healthOf(where, style)],

@@ -1,6 +1,7 @@
 import { quoteWord } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
+import { describeLoop } from '../cycle/loop-state.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import { countStatuses, type Feature, type FeatureStatus, proofOf } from '../feature/rules.js';
 import type { Candidate } from '../feature/tasks.js';
@@ -31,6 +32,8 @@ export interface Where {
   halted: string | null;
   /** Since when and why work waits for a human. */
   paused: string | null;
+  /** What the last day's loop came to. */
+  loop: string | null;
   /** What else a person has to look at, each with the command. */
   waiting: string[];
   /** A rollback or an undo was interrupted. */
@@ -84,6 +87,7 @@ export async function whereYouStand(
     step,
     halted,
     paused: pause ? describeUnreviewed(pause) : null,
+    loop: attempt(() => describeLoop(context), null),
     waiting: attempt(() => forPerson(context), []),
     recovering,
     health: components.map(({ name, color }) => ({ name, color })),

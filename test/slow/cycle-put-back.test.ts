@@ -58,6 +58,21 @@ describe('what the command may not change', () => {
     expect(storedFeature(project, 'A')).toMatchObject({ status: 'passing' });
   });
 
+  it.each([
+    ['conftest.py', 'conftest.py', 'echo "pass" > conftest.py'],
+    [
+      'pyproject.toml',
+      'the pytest settings of pyproject.toml',
+      `printf '[tool.pytest.ini_options]\\naddopts = "-p x"\\n' >> pyproject.toml`,
+    ],
+  ])('GOV-05 a change of %s makes no SUCCESS', async (_file, named, script) => {
+    const project = await ready();
+    project.write('pyproject.toml', '[project]\nname = "x"\n');
+    commitAll(project);
+    const result = await cycle(project, sh(`${script}; touch done`));
+    expect(result).toMatchObject({ classification: 'PARTIAL_SUCCESS', report: { tests_changed: [named] } });
+  });
+
   it('GOV-01 a folder of tests that a test names and that is gone is a violation', async () => {
     const project = await ready('node --test spec/');
     project.write('spec/a.test.js', "require('node:test')('a', () => {});\n");

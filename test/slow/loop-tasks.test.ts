@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cycle, loop, ready as onlyA, sh } from '../support/cycles.js';
-import { forgeJson, runForge } from '../support/forge.js';
+import { forgeJson, runBinary, runForge } from '../support/forge.js';
 import { HUMAN } from '../support/memory.js';
 import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 
@@ -38,6 +38,63 @@ describe('a loop', () => {
     const { results, end } = await loop(project, ['--max-failures', '7', '--', 'false']);
     expect(tasksOf(results)).toEqual(['B', 'B', 'A', 'A', 'B', 'A', 'B']);
     expect(end.reason).toBe('too many cycles failed in a row; not passing yet: A, B');
+  });
+
+  it('GOV-02 remembers from loop to loop which tasks failed twice', async () => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--test', 'test -f C']);
+    expect(tasksOf((await loop(project, ['--max-cycles', '2', '--', 'false'])).results)).toEqual(['A', 'A']);
+    const { results, end } = await loop(project, sh('test $FORGE_TASK = A || touch $FORGE_TASK'));
+    expect(tasksOf(results).slice(0, 3)).toEqual(['B', 'C', 'A']);
+    expect(end.reason).toBe('too many cycles failed in a row; not passing yet: A');
+  });
+
+  it('GOV-02 names a feature that passed before and fails now', async () => {
+    const project = await ready();
+    await cycle(project, ['--task', 'A', ...sh('touch A')]);
+    const { end } = await loop(project, ['--max-cycles', '1', ...sh('rm A')]);
+    expect(end.reason).toBe(
+      'the requested number of cycles was run; passed before and fails now: A; not passing yet: B; test files were changed for B: look at them',
+    );
+  });
+
+  it('GOV-02 FEA-05 leaves a feature whose tests never failed to a person', async () => {
+    const project = await onlyA('test -f A');
+    await runForge(project, ['feature', 'add', 'Z', 'z', '--test', 'true']);
+    const { results, end } = await loop(project, sh('touch A'));
+    // Once, because its run at the start counts for nothing.
+    expect(tasksOf(results)).toEqual(['A', 'Z']);
+    expect(end.reason).toContain('tests that pass and never failed: forge feature confirm Z');
+  });
+
+  it('GOV-02 runs a test that passed before once more when it fails', async () => {
+    const project = await ready();
+    const flaky = 'sh -c "test ! -f flip || { rm flip; exit 1; }"';
+    await forgeJson(project, ['feature', 'add', '--no-run', 'F', 'f', '--test', flaky]);
+    await forgeJson(project, ['done', 'F']);
+    const result = await cycle(project, ['--task', 'A', ...sh('touch A flip')]);
+    expect(result).toMatchObject({ classification: 'SUCCESS', report: { regression_flags: [] } });
+    expect(result.warnings).toContain('F: its test failed, and passed when it was run again');
+  });
+
+  it('GOV-02 forge tells how the last loop ended, and what was not committed', async () => {
+    const project = await ready();
+    const where = async () => (await runForge(project, [])).stdout;
+    expect(await where()).not.toMatch(/^Loop/m);
+    await forgeJson(project, ['config', 'set', 'cycle.commit', 'true'], HUMAN);
+    commitAll(project);
+    const key = ['AKIA', 'Z7QK3MVXN5RT2WLP'].join('');
+    const { end } = await loop(project, ['--max-cycles', '1', ...sh(`echo ${key} > keys; touch A`)]);
+    expect(end.reason).toMatch(/; the cycle is not committed: .*keys/i);
+    expect(await where()).toMatch(
+      /^Loop +1 cycle \(1 SUCCESS\), ended .* ago: the requested number of cycles was run/m,
+    );
+    runBinary(project.dir, ['loop', ...sh('kill -9 $PPID')]);
+    expect(await where()).toMatch(/^Loop +1 cycle /m);
+    runBinary(project.dir, ['loop', ...sh('if [ -f one ]; then kill -9 $PPID; else touch one; fi')]);
+    expect(await where()).toMatch(
+      /^Loop +killed after 1 cycle \(1 FAILURE\): forge loop --resume -- COMMAND$/m,
+    );
   });
 
   it('GOV-02 says what is left and why', async () => {

@@ -24,6 +24,7 @@ import {
 import {
   asClaim,
   type Claim,
+  type Claims,
   changeClaims,
   describeHolder,
   heldBy,
@@ -108,14 +109,15 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
   // Without a server, use its last answer.
   if (answer === null) refuseHeld(context, claim, again, true);
   const taken = { ...claim, process, by_focus, revision: answer, at: timestamp(context) };
-  changeClaims(context, ({ local, remote, ...rest }) => {
+  changeClaims(context, ({ local, remote, owed = [], ...rest }) => {
     // Under the lock, only one of two worktrees gets the task. The former holder's claim is marked as lost.
     refuseHeld(context, claim, again);
     const others = local.flatMap((each) => {
       if (each.task !== task) return [each];
       return each.place === claim.place || each.state === 'done' ? [] : [{ ...each, state: 'lost' as const }];
     });
-    return { ...rest, local: [...others, taken], remote: remote.filter((each) => each.task !== task) };
+    const isOther = (each: { task: string }): boolean => each.task !== task;
+    return { ...rest, local: [...others, taken], remote: remote.filter(isOther), owed: owed.filter(isOther) };
   });
   return toClaimed(taken);
 }
@@ -220,6 +222,8 @@ export async function persist<T>(left: () => number, work: () => Promise<T>): Pr
     }
 }
 
+type Owed = NonNullable<Claims['owed']>[number];
+
 export interface Released {
   task: string;
   /** False for a task that another holder has taken, or that was finished here. */
@@ -246,14 +250,13 @@ export async function releaseTask(
   const finished: LocalClaim = { ...own, state: 'done', seconds: DONE_SECONDS, at, process: null, head };
   const left = done ? asClaim(finished) : null;
   let other = own.state === 'lost' ? findOther(context, own) : undefined;
-  if (own.revision !== null)
-    await withBucket(context, ms, (bucket) =>
-      changeEntry(bucket, task, null, async ({ claim }) => {
-        if (claim?.claim.place === place) return left;
-        other = claim?.claim;
-        return undefined;
-      }),
-    );
+  const isShared = own.revision !== null || (done && eventUrl(context) !== null);
+  const isTold =
+    isShared &&
+    (await withBucket(context, ms, async (bucket) => {
+      other = (await tell(bucket, { task, place, claim: left })) ?? other;
+      return true;
+    }));
   changeClaims(context, (claims) => {
     const isOther = (claim: Claim): boolean => claim.task !== task || claim.place !== place;
     const local = claims.local.filter(isOther);
@@ -261,10 +264,21 @@ export async function releaseTask(
       ...claims,
       local: done && own.state === 'held' ? [...local, finished] : local,
       remote: claims.remote.filter(isOther),
+      ...(isShared && !isTold ? { owed: [...(claims.owed ?? []), { task, place, claim: left }] } : {}),
     };
   });
   const holder = other && describeHolder(other);
   return { task, released: own.state === 'held' && !holder, ...(holder ? { holder } : {}) };
+}
+
+/** Leaves this claim on the server, or none (null). Returns the claim of another holder, which stays. */
+async function tell(bucket: Bucket, { task, place, claim: left }: Owed): Promise<Claim | undefined> {
+  let other: Claim | undefined;
+  await changeEntry(bucket, task, null, async ({ claim: found }) => {
+    other = found && found.claim.place !== place ? found.claim : undefined;
+    return other || (!found && !left) ? undefined : left;
+  });
+  return other;
 }
 
 /** After its tests passed here. */
@@ -332,8 +346,21 @@ function describeLost(context: Context, lost: Claim): string {
   return `${lost.task} was taken over${other ? ` by ${describeHolder(other)}` : ''}.`;
 }
 
-/** Sends the claims that were made without the server. Warns about those that another holder has. */
+/** Sends what was claimed, released and finished without the server. Warns about those that another holder has. */
 export async function sendClaims(context: Context, ms = BUDGET): Promise<void> {
+  const owed = (readClaims(context).owed ?? []).filter(({ place }) => place === placeOf(context));
+  const isTold =
+    owed.length > 0 &&
+    (await withBucket(context, ms, async (bucket) => {
+      for (const each of owed) await tell(bucket, each);
+      return true;
+    }));
+  const names = new Set(owed.map(({ task }) => task));
+  if (isTold)
+    changeClaims(context, (claims) => ({
+      ...claims,
+      owed: (claims.owed ?? []).filter(({ task, place }) => place !== placeOf(context) || !names.has(task)),
+    }));
   await renewClaims(context, ms, true);
   for (const claim of ownClaims(context))
     if (claim.state === 'lost')

@@ -62,6 +62,8 @@ const Claims = z.looseObject({
   local: z.array(LocalClaim),
   /** Of others, as the server had them last. `until` is by this machine's clock. */
   remote: z.array(RemoteClaim),
+  /** What the server does not know yet of tasks that were released (null) or finished while it was away. */
+  owed: z.optional(z.array(z.object({ task: z.string(), place: z.string(), claim: z.nullable(Claim) }))),
 });
 export type Claims = z.infer<typeof Claims>;
 const CLAIMS: Format<Claims> = { name: 'claims', version: '1.0', schema: Claims };

@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Call, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { refused } from '../core/error.js';
+import { templatesFolder } from '../core/templates.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { TrustItem, TrustReport } from '../index.js';
 import { diffLines } from './approvals.js';
@@ -67,15 +70,29 @@ const summarize = ({ name, content }: TrustItem): string => {
   return `  ${escapeControls(name)}: ${escapeControls(oneLine(what, 100))}`;
 };
 
-/** The whole content, because a person approves it. Escapes are shown, not sent to the terminal. */
+/** The content, because a person approves it. Escapes are shown, not sent to the terminal. */
 function renderItem({ name, kind, state, before, content }: TrustItem, style: Style): string {
   const mark = state === 'trusted' ? style.good : style.warn;
-  const lines = before === undefined ? content.replace(/\n$/, '').split('\n') : diffLines(before, content);
+  const lines =
+    before === undefined ? fold(content).replace(/\n$/, '').split('\n') : diffLines(before, content);
   const shown = state === 'trusted' && kind === 'file' ? [] : lines;
   return [
     `${style.strong(escapeControls(name))}  ${mark(STATE_WORDS[state])}`,
     ...shown.map((line) => `  ${escapeControls(line)}`),
   ].join('\n');
+}
+
+/** Parts of `init.sh` that are as this forge writes them need no reading. */
+function fold(content: string): string {
+  const folder = join(templatesFolder(), 'init');
+  return readdirSync(folder).reduce((text, name) => {
+    const piece = readFileSync(join(folder, name), 'utf8');
+    const lines = piece.split('\n').length - 1;
+    return text.replace(
+      piece,
+      () => `# … ${lines} lines as forge init writes them (templates/init/${name})\n`,
+    );
+  }, content);
 }
 
 export const group: Group = {

@@ -1,6 +1,6 @@
 import { constants, writeFileSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
-import { formatArgv } from '../core/argv.js';
+import { formatArgv, quoteWord } from '../core/argv.js';
 import { Disk } from '../core/disk.js';
 import { agentMark, deniedToBuilder, isBuilder } from '../core/environment.js';
 import { corrupted, ForgeError, refused, usage } from '../core/error.js';
@@ -27,6 +27,7 @@ import { defaultBranch } from '../git/remote.js';
 import {
   findForge,
   hasRemains,
+  indexHas,
   isLeftOut,
   otherRoots,
   projectRepository,
@@ -83,6 +84,12 @@ function notAForge(from: string): Error {
     return usage('not_a_forge', `${root} has a .forge/ in git, but this checkout leaves it out.`, {
       hint: 'git sparse-checkout add .forge',
     });
+  if (repository && indexHas(repository, '.forge/config.toml')) {
+    const where = from === root ? '' : `-C ${quoteWord(root)} `;
+    return usage('not_a_forge', `${root} has a .forge/ in git, but its files were removed here.`, {
+      hint: `git ${where}restore .forge`,
+    });
+  }
   if (hasRemains(root))
     return usage(
       'not_a_forge',

@@ -68,7 +68,7 @@ const LEARN = 'forge learn "TEXT" --as success';
 
 /** `learnedAt`: one time per entry of knowledge.json. Stale after more than seven days. */
 export function judgeKnowledge(learnedAt: readonly string[], now: Date): Remark[] {
-  if (learnedAt.length === 0) return [green('knowledge.json is valid; nothing was learned yet')];
+  if (learnedAt.length === 0) return [green('knowledge.json is valid and empty')];
   const count = plural(learnedAt.length, 'learning');
   const newest = newestPast(learnedAt.map(Date.parse), now);
   if (newest === null)

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeConflict } from '../support/conflicts.js';
 import { fixedClock, forgeJson, runForge } from '../support/forge.js';
@@ -103,6 +104,16 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     const { stdout, exitCode } = await runForge(project, []);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/leaves it out\.\nBegin with: git sparse-checkout add \.forge/);
+  });
+
+  it('LAY-05 a .forge/ that was deleted comes back from git, not from init', async () => {
+    const project = await makeForge();
+    commitAll(project);
+    rmSync(project.path('.forge'), { recursive: true });
+    const { stdout } = await runForge(project, []);
+    expect(stdout).toMatch(/its files were removed here\.\nBegin with: git restore \.forge /);
+    project.git('restore', '.forge');
+    expect(project.git('status', '--porcelain')).toBe('');
   });
 
   it.each([

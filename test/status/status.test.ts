@@ -28,7 +28,7 @@ describe('forge status', () => {
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
       [
-        'long-term   green    knowledge.json is valid; nothing was learned yet',
+        'long-term   green    knowledge.json is valid and empty',
         'short-term  neutral  no session is running',
         'features    neutral  there are no features yet',
         'git         neutral  clean outside .forge/; no checkpoint yet',

@@ -39,7 +39,7 @@ describe('forge trust', () => {
     expect(await next(moved)).toBe('forge trust');
   });
 
-  it('B-85 runs nothing of a fresh clone; --show prints everything with visible escapes', async () => {
+  it('B-85 runs nothing of a fresh clone; --show prints what forge did not write, with visible escapes', async () => {
     const project = await cloned();
     project.write(
       '.forge/init.sh',
@@ -49,8 +49,13 @@ describe('forge trust', () => {
     const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
     const { stdout, exitCode } = await runForge(project, ['trust', '--show']);
     expect(exitCode).toBe(0);
-    const script = project.read('.forge/init.sh').split('\n');
-    for (const line of script.slice(0, 10)) expect(stdout).toContain(line);
+    expect(stdout).toMatch(/^ {2}# … \d+ lines as forge init writes them \(templates\/init\/head\.sh\)$/m);
+    const script = project.read('.forge/init.sh');
+    project.write('.forge/init.sh', script.replaceAll('say ', 'echo '));
+    const changed = (await runForge(project, ['trust', '--show'])).stdout;
+    for (const line of project.read('.forge/init.sh').split('\n').slice(0, 10))
+      expect(changed).toContain(line);
+    project.write('.forge/init.sh', script);
     expect(stdout).toContain('# <U+001B>[8mhidden<U+001B>[0m <U+202E>gnp.exe');
     expect(stdout).toMatch(/feature A {2}not approved\n {2}touch ran\n/);
     // Without CI the value approves nothing.

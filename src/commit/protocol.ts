@@ -183,7 +183,7 @@ const SAMPLES: Record<SectionName, string> = {
 
 /** `git rebase -i` with an editor drops the headings, and runs no hook that could prevent it. */
 const SQUASHED =
-  ' Git dropped the headings as comments. forge commit --amend restores them, and git config core.commentChar ";" keeps them.';
+  ' Git dropped the headings as comments. To restore them: forge commit --amend, and for several commits since BASE: git rebase --exec "forge commit --amend" BASE. To keep them: git config core.commentChar ";".';
 
 /** Missing sections and unknown headings. A line such as `## what` or `**Why:**` is both. */
 function checkSections({ sections, lines, end }: ParsedMessage, rules: CommitRules): Problem[] {

@@ -229,6 +229,7 @@ export function gateClosed(open: readonly Entry[], what: string, hint?: string):
   const ways = isParked
     ? [
         `${settling('resolve', first)}   # once it is answered`,
+        `forge note add "For a person: TEXT" && forge kfr patch --dismiss ${first}="noted"   # if it can wait`,
         'forge start --resume latest   # for the next agent: you may stop without an end',
       ]
     : [settling('resolve', first), settling('dismiss', first)];

@@ -177,7 +177,8 @@ export function handoversOf(
     // On one branch only a clock that was set back looks as if it had run meanwhile.
     return seq === last.seq || (branch !== last.branch && (ended_at ?? '') > last.started_at);
   };
-  return [last, ...recent.filter((session) => session === own || isBeside(session))];
+  const others = recent.filter((session) => session === own || isBeside(session));
+  return [last, ...others.filter(({ next }) => next !== last.next)];
 }
 
 /** Sessions that can still be resumed, newest first. */

@@ -190,7 +190,7 @@ describe('the resolution gate', () => {
       `1 entry waits for a person: ${named[1]}`,
       'kfr-3',
       [parked],
-      'forge start --resume latest',
+      'forge note add .*\\nforge start --resume latest',
     );
     expect(() => requireResolved(holding(entry(1, 'Goal', 'ship')), 'x')).not.toThrow();
   });

@@ -41,7 +41,8 @@ function renderCycle(value: CycleResult, style: Style): string {
   const { cycle, task, classification, exit_code, report, memory_error, stages } = value;
   if (!classification || !report) return `A cycle on task ${oneLine(task, 100)} would be run.`;
   const paint = exitOf(value) === 0 ? style.good : style.bad;
-  const known = exit_code === null ? 'no exit code' : `exit ${exit_code}`;
+  const { note = '' } = stages.find(({ name }) => name === 'execution') ?? {};
+  const known = exit_code === null ? `no exit code${note === '' ? '' : ` (${note})`}` : `exit ${exit_code}`;
   const ended = isInterrupted(stages) ? `${known}, interrupted from outside` : known;
   const changed = report.files_changed === null ? [] : [`${plural(report.files_changed, 'file')} changed`];
   const passing = `${report.features_passing}/${report.features} features passing`;

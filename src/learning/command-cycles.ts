@@ -209,7 +209,7 @@ function renderReport(report: MemoryReport, style: Style): string {
     ),
     '',
     waits === null
-      ? style.dim(`Consolidation is due in ${plural(due_in, 'cycle')}.`)
+      ? style.dim(`Consolidation is due ${due_in > 0 ? `in ${plural(due_in, 'cycle')}` : 'now'}.`)
       : style.warn(`Consolidation is due, but waits: ${waits}`),
   ].join('\n');
 }

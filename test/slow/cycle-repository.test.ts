@@ -170,7 +170,7 @@ describe('signals', () => {
       child.kill(signal);
       const { exitCode, stdout } = await ended;
       expect(exitCode).toBe(130);
-      expect(stdout).toMatch(/^Cycle 1 FAILURE: A\n {2}no exit code,/);
+      expect(stdout).toMatch(/^Cycle 1 FAILURE: A\n {2}no exit code \(sh: stopped\),/);
       await until(() => !isAlive(Number(project.read('pid'))));
       expect((await storedCycles(project))[0]?.execution.stages.at(-2)).toMatchObject({
         name: 'execution',

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { formatArgv } from '../core/argv.js';
+import { formatArgv, quoteWord } from '../core/argv.js';
 import {
   activeIssuesFolder,
   conflictsFolder,
@@ -131,7 +131,7 @@ async function mergeStages(
     const why = `done by ${deleted}, changed by ${kept}`;
     return { bytes: null, choices: [{ id: null, field: null, ...sides, value: undefined, why }] };
   }
-  const why = `kept: deleted by ${deleted}, changed by ${kept}`;
+  const why = `kept: deleted by ${deleted}, changed by ${kept}; to delete it: ${formatArgv(['git', 'rm', '-f', name])}`;
   return { bytes, choices: [{ id: null, field: null, ...sides, value: 'kept', why }] };
 }
 

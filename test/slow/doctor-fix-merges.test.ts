@@ -136,7 +136,9 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(git(project, 'merge', 'other')).toBe(1);
     expect((await findings(project))[0]).toMatch(/^blocking: .* → forge doctor --fix$/);
     const { fixes } = await fix(project);
-    expect(fixes[0]?.choices[0]?.why).toBe('kept: deleted by theirs, changed by ours');
+    expect(fixes[0]?.choices[0]?.why).toBe(
+      `kept: deleted by theirs, changed by ours; to delete it: git rm -f ${FILE}`,
+    );
     expect([stored(project), unmerged(project)]).toEqual([OURS, '']);
   });
 

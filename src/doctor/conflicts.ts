@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { formatArgv, quoteWord } from '../core/argv.js';
+import { formatArgv } from '../core/argv.js';
 import {
   activeIssuesFolder,
   conflictsFolder,

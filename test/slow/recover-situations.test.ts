@@ -1,23 +1,15 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, makeForge } from '../support/forge-project.js';
-import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { CONFIG, makeForge, prepared } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
 import { backups, files, plan } from '../support/recovery.js';
 
 const TAG = 'checkpoint/APP-v1';
 
-/** Two features, a suite and a command, all proved by a checkpoint. Made once, then copied. */
-let base: Promise<string> | undefined;
-afterAll(async () => {
-  if (base) rmSync(await base, { recursive: true, force: true });
-});
-
-async function makeBase(): Promise<string> {
+/** Two features, a suite and a command, all proved by a checkpoint. */
+const makeProject = prepared(async () => {
   const project = await makeForge();
   project.write('src/app.js', 'exports.login = 1;\n');
   project.write('src/search.js', 'exports.search = 1;\n');
@@ -31,18 +23,8 @@ async function makeBase(): Promise<string> {
   await forgeJson(project, ['trust', '--yes'], { terminal: true });
   commit(project, 'It works');
   await forgeJson(project, ['checkpoint', 'create', 'APP']);
-  const kept = mkdtempSync(join(tmpdir(), 'forge-base-'));
-  execFileSync('cp', ['-a', `${project.dir}/.`, kept]);
-  return kept;
-}
-
-async function makeProject(): Promise<Project> {
-  base ??= makeBase();
-  const project = projectAt(makeFolder());
-  execFileSync('cp', ['-a', `${await base}/.`, project.dir]);
-  await forgeJson(project, ['trust', '--yes'], { terminal: true });
   return project;
-}
+});
 
 function commit(project: Project, subject: string): void {
   project.git('add', '-A');

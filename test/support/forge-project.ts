@@ -1,11 +1,11 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type RunOptions, runForge } from './forge.js';
 import {
   commitAll,
+  copyFolder,
+  keepFolder,
   makeFolder,
   makePlainProject,
   makeRepository,
@@ -23,38 +23,45 @@ export const ISSUES = '.forge/linear/active.json';
 export const SESSIONS = '.forge/memory/sessions';
 
 /** Runs `forge` where it must work. */
-export async function must(project: Project, args: string[], options: RunOptions = {}): Promise<void> {
+export async function must(
+  project: Pick<Project, 'dir'>,
+  args: string[],
+  options: RunOptions = {},
+): Promise<void> {
   const { exitCode, stderr } = await runForge(project, args, options);
   if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: ${stderr}`);
 }
 
-let first: Promise<string> | undefined;
+/** The project that `make` makes, made once per worker and then copied. */
+export function prepared(make: () => Promise<Project>): () => Promise<Project> {
+  let kept: Promise<string> | undefined;
+  return async () => {
+    kept ??= make().then(keepFolder);
+    const project = projectAt(makeFolder());
+    copyFolder(await kept, project.dir);
+    // Approvals belong to a place: as after an `init` right here.
+    await must(project, ['trust', '--yes'], { terminal: true });
+    return project;
+  };
+}
 
-async function makeFirst(): Promise<string> {
+/** A repository where `forge init` ran and its folder is committed. */
+export const makeForge = prepared(async () => {
   const project = makeRepository();
   await must(project, ['init']);
   commitAll(project, 'Add forge');
-  const kept = mkdtempSync(join(tmpdir(), 'forge-first-'));
-  copyFolder(project.dir, kept);
-  return kept;
-}
-
-/** By the system's `cp`, which is several times faster than Node's. */
-export const copyFolder = (from: string, to: string): void =>
-  void execFileSync('cp', ['-R', `${from}/.`, to]);
-
-/** A repository where `forge init` ran and its folder is committed. Made once per worker, then copied. */
-export async function makeForge(): Promise<Project> {
-  first ??= makeFirst();
-  const project = projectAt(makeFolder());
-  copyFolder(await first, project.dir);
-  // Approvals belong to a place: as after an `init` right here.
-  await must(project, ['trust', '--yes'], { terminal: true });
   return project;
-}
+});
+
+const makeFirstStarted = prepared(async () => {
+  const project = await makeForge();
+  await must(project, ['session', 'start']);
+  return project;
+});
 
 /** The same, where a session runs. */
 export async function makeStarted(options?: RunOptions): Promise<Project> {
+  if (options === undefined) return makeFirstStarted();
   const project = await makeForge();
   await must(project, ['session', 'start'], options);
   return project;

@@ -1,6 +1,6 @@
 import type { KfrCleared, KfrEntry, KfrList, KfrPatched } from '../../src/index.js';
 import { type FailedForge, forgeError, forgeJson, type RunOptions } from './forge.js';
-import { makeForge } from './forge-project.js';
+import { makeForge, makeStarted } from './forge-project.js';
 import type { Project } from './project.js';
 
 export const KFR = '.forge/local/kfr.json';
@@ -15,6 +15,7 @@ export interface KfrRefused extends FailedForge {
 
 /** A repository with a running session. */
 export async function makeWorking(...args: string[]): Promise<Project> {
+  if (args.length === 0) return makeStarted();
   const project = await makeForge();
   await forgeJson(project, ['session', 'start', ...args]);
   return project;

@@ -1,9 +1,6 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { forgeJson, runForge } from './forge.js';
-import { copyFolder, makeForge, must } from './forge-project.js';
-import { commitAll, makeFolder, type Project, projectAt } from './project.js';
+import { forgeJson } from './forge.js';
+import { makeForge, must, prepared } from './forge-project.js';
+import { commitAll, type Project } from './project.js';
 
 const CYCLES = Array.from({ length: 12 }, (_, i) =>
   JSON.stringify({
@@ -13,18 +10,13 @@ const CYCLES = Array.from({ length: 12 }, (_, i) =>
   }),
 ).join('\n');
 
-let first: Promise<string> | undefined;
+const BUG = [
+  ...['--field', 'reproduction_steps=Press save'],
+  ...['--field', 'git_bisect_range=abc1234..def5678'],
+];
 
-/** A project with something in each view. Made once per worker, then copied. */
-export async function makeLived(): Promise<Project> {
-  first ??= makeFirst();
-  const project = projectAt(makeFolder());
-  copyFolder(await first, project.dir);
-  await runForge(project, ['trust', '--yes'], { terminal: true });
-  return project;
-}
-
-async function makeFirst(): Promise<string> {
+/** A project with something in each view. */
+export const makeLived = prepared(async () => {
   const project = await makeForge();
   const forge = (args: string[], options = {}) => must(project, args, options);
   project.write(
@@ -44,15 +36,8 @@ async function makeFirst(): Promise<string> {
   await forge(['start']);
   await forge(['kfr', 'patch', '--goal', 'Payments survive', '--add', 'OpenQuestion:How long?']);
   await forge(['linear', 'new', '--template', 'bug', '--field', 'title=[BUG] Save fails', ...BUG]);
-  const kept = mkdtempSync(join(tmpdir(), 'forge-lived-'));
-  copyFolder(project.dir, kept);
-  return kept;
-}
-
-const BUG = [
-  ...['--field', 'reproduction_steps=Press save'],
-  ...['--field', 'git_bisect_range=abc1234..def5678'],
-];
+  return project;
+});
 
 /** The id of the only piece of knowledge. */
 export const knownId = async (project: Project): Promise<string> =>

@@ -1,12 +1,16 @@
 import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,8 +59,25 @@ export function makePlainProject(): Project {
   return projectAt(makeFolder());
 }
 
-/** A repository with one commit on `main` and a package.json whose test passes. */
-export function makeRepository(): Project {
+/** Copies what is in a folder, without a process: several times faster than `cp` and than `fs.cpSync`. */
+export function copyFolder(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) copyFolder(source, target);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else copyFileSync(source, target);
+  }
+}
+
+/** A copy of a project that stays when the test has finished, for the others of this worker to copy. */
+export function keepFolder({ dir }: Pick<Project, 'dir'>): string {
+  const kept = mkdtempSync(join(tmpdir(), 'forge-kept-'));
+  copyFolder(dir, kept);
+  return kept;
+}
+
+function makeFirstRepository(): Project {
   const project = makePlainProject();
   project.git('init', '-q');
   project.write(
@@ -65,6 +86,16 @@ export function makeRepository(): Project {
   );
   project.write('src/app.js', 'export const answer = 42;\n');
   commitAll(project, 'Begin');
+  return project;
+}
+
+let repository: string | undefined;
+
+/** A repository with one commit on `main` and a package.json whose test passes. Made once per worker, then copied. */
+export function makeRepository(): Project {
+  repository ??= keepFolder(makeFirstRepository());
+  const project = makePlainProject();
+  copyFolder(repository, project.dir);
   return project;
 }
 

@@ -17,11 +17,13 @@ import { fileURLToPath } from 'node:url';
  */
 const home = mkdtempSync(join(tmpdir(), 'forge-home-'));
 mkdirSync(join(home, 'state'));
+// What git copies into a new repository, without its 14 samples.
+for (const folder of ['hooks', 'info']) mkdirSync(join(home, 'template', folder), { recursive: true });
 writeFileSync(
   join(home, '.gitconfig'),
   [
     '[user]\n\tname = Ada Tester\n\temail = ada@example.com',
-    '[init]\n\tdefaultBranch = main',
+    `[init]\n\tdefaultBranch = main\n\ttemplateDir = ${join(home, 'template')}`,
     // A background clean-up would outlive the test and hold its folder.
     '[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tautocrlf = false',
     // git refuses the file protocol in submodules unless told otherwise.

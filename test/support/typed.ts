@@ -1,10 +1,8 @@
-import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { EndedSession } from '../../src/index.js';
 import { type FailedForge, runBinary, type Words, wordsOf } from './forge.js';
-import { makeFolder, makeRepository, type Project, projectAt } from './project.js';
+import { copyFolder, keepFolder, makeFolder, makeRepository, type Project, projectAt } from './project.js';
 
 /** The built binary with its surroundings, run as somebody would type it. */
 type Place = Pick<Project, 'dir'>;
@@ -49,11 +47,10 @@ export function makeForgeRepository(): Project {
     const first = makeRepository();
     typed(first, ['init', '--yes']);
     rmSync(first.path('.git/forge'), { recursive: true });
-    template = realpathSync(mkdtempSync(join(tmpdir(), 'forge-template-')));
-    cpSync(first.dir, template, { recursive: true });
+    template = keepFolder(first);
   }
   const project = projectAt(makeFolder());
-  cpSync(template, project.dir, { recursive: true });
+  copyFolder(template, project.dir);
   return project;
 }
 

@@ -1,19 +1,9 @@
 import { basename } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
-import { type Bucket, takeOnServer } from '../../src/events/bucket.js';
-import type { Claimed, Fleet, Issue, Selection } from '../../src/index.js';
-import { fixedClock, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { describe, expect, it } from 'vitest';
+import type { Claimed, Fleet, Selection } from '../../src/index.js';
+import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { putFeatures } from '../support/forge-project.js';
-import {
-  client,
-  hasNats,
-  type NatsServer,
-  relayTo,
-  startNats,
-  startSilent,
-  twoClones,
-} from '../support/nats-server.js';
+import { hasNats, startNats, twoClones } from '../support/nats-server.js';
 import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 
 const FEATURES = ['F-1', 'F-2'].map((id) => ({
@@ -22,14 +12,6 @@ const FEATURES = ['F-1', 'F-2'].map((id) => ({
   status: 'failing',
   tests: ['test -e ok'],
 }));
-
-/** Where the server does not answer in time, a command works without it: it is typed again. */
-const expectLost = (project: Project, words: string[], options: RunOptions): Promise<void> =>
-  vi.waitFor(
-    async () =>
-      expect(await forgeError(project, words, options)).toMatchObject({ exitCode: 3, code: 'claim.lost' }),
-    { timeout: 30_000 },
-  );
 
 /** Two clones with the same two features. */
 async function clones(): Promise<[Project, Project]> {
@@ -55,19 +37,6 @@ const claim = (project: Project, id: string, options: RunOptions = {}, ...args: 
 
 const held = { exitCode: 3, code: 'claim.held' };
 
-/** The bucket that forge made, or with `again` another one under its name. */
-async function kvOf(server: NatsServer, again?: { history: number; ttl: number }) {
-  const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
-  const { Kvm } = await import('@nats-io/kv');
-  const connection = await client(server);
-  const manager = await jetstreamManager(connection);
-  const [stream = ''] = (await manager.streams.names().next()).filter((name) => name.startsWith('KV_'));
-  const kvm = new Kvm(jetstream(connection));
-  if (!again) return kvm.open(stream.slice(3));
-  await manager.streams.delete(stream);
-  return kvm.create(stream.slice(3), again);
-}
-
 describe('claims on one machine', () => {
   it('EVT-03 without NATS one worktree holds a task, and forge next skips it in the other', async () => {
     const [project, other] = await trees();
@@ -89,43 +58,6 @@ describe('claims on one machine', () => {
     expect(await forgeError(other, ['release', 'F-1'])).toMatchObject({ exitCode: 3, code: 'claim.none' });
     await forgeJson(project, ['release', 'F-1']);
     expect(await claim(other, 'F-1')).toMatchObject({ task: 'F-1' });
-  });
-
-  it('EVT-03 a claim ends after its time, and the stale holder’s verify and record are refused', async () => {
-    const [project, other] = await trees();
-    const clock = fixedClock();
-    const world = { now: clock.now };
-    await claim(project, 'F-1', { world }, '--for', '10m');
-    clock.set('2026-03-01T10:09:59.000Z');
-    expect(await forgeError(other, ['claim', 'F-1'], { world })).toMatchObject(held);
-    clock.set('2026-03-01T10:10:01.000Z');
-    await claim(other, 'F-1', { world });
-    const lost = { exitCode: 3, code: 'claim.lost', hint: expect.stringContaining('forge next') };
-    expect(await forgeError(project, ['done', 'F-1'], { world })).toMatchObject(lost);
-    const record = ['memory', 'record', '--task', 'F-1', '--exit-code', '0'];
-    expect(await forgeError(project, record, { world })).toMatchObject(lost);
-    await forgeJson(project, ['memory', 'record', '--task', 'F-2', '--exit-code', '0'], { world });
-    await forgeJson(project, ['release', 'F-1'], { world });
-    expect(await forgeError(project, ['claim', 'F-1'], { world })).toMatchObject(held);
-  });
-
-  it('EVT-03 without NATS the focus, a session and an issue respect what another worktree has claimed', async () => {
-    const [project] = await clones();
-    const { linear_id: id } = await forgeJson<Issue>(project, ['linear', 'new', 'Wire the login']);
-    commitAll(project, 'Features');
-    const other = projectAt(`${makeFolder()}/tree`);
-    project.git('worktree', 'add', '-q', other.dir);
-    await claim(project, id);
-    for (const args of [
-      ['focus', 'set', '--issue', id],
-      ['start', id],
-      ['linear', 'start', id],
-      ['linear', 'done', id],
-    ])
-      expect([args, await forgeError(other, args)]).toMatchObject([args, held]);
-    expect(other.git('status', '--porcelain')).toBe('');
-    await forgeJson(project, ['release', id]);
-    await forgeJson(other, ['linear', 'start', id]);
   });
 
   it('EVT-03 a claim and the fleet name the person, the folder and this worktree', async () => {
@@ -161,51 +93,6 @@ describe('claims on one machine', () => {
   });
 });
 
-/** A bucket in memory, on a server whose clock is off by so many ms. */
-function bucketOf(offset: number): Bucket {
-  const entries = new Map<string, { revision: number }>();
-  let last = 0;
-  const kv = {
-    get: async (key: string) => entries.get(key) ?? null,
-    put: async (key: string, value: string, { previousSeq }: { previousSeq?: number } = {}) => {
-      if (previousSeq !== undefined && previousSeq !== (entries.get(key)?.revision ?? 0))
-        throw Object.assign(new Error('wrong last sequence'), { code: 10071 });
-      last++;
-      const [created, string] = [new Date(Date.now() + offset), () => value];
-      entries.set(
-        key,
-        Object.assign({ revision: last }, { key, operation: 'PUT', length: 1, created, string }),
-      );
-      return last;
-    },
-  };
-  return { kv, entries: 1 } as unknown as Bucket;
-}
-
-describe('the server’s clock', () => {
-  // Only times of that one clock are compared: that of the entry, and that of a key that is written to read the clock.
-  it.each([-3_600_000, 3_600_000])(
-    'EVT-03 off by %i ms frees no task early, and holds none longer',
-    async (offset) => {
-      const bucket = bucketOf(offset);
-      const held = {
-        ...{ task: 'F-1', state: 'held' as const, host: 'h', session: null, branch: null },
-        ...{ actor: 'agent' as const, since: '2026-03-01T10:00:00.000Z', seconds: 2 },
-      };
-      const first = await takeOnServer(bucket, { ...held, place: 'a' }, true);
-      expect(await takeOnServer(bucket, { ...held, place: 'b' }, true)).toMatchObject({
-        claim: { place: 'a' },
-      });
-      expect(await takeOnServer(bucket, { ...held, place: 'a' }, false, Number(first))).toBeGreaterThan(0);
-      await setTimeout(2100);
-      expect(await takeOnServer(bucket, { ...held, place: 'b' }, true)).toBeGreaterThan(0);
-      expect(await takeOnServer(bucket, { ...held, place: 'a' }, false, Number(first))).toMatchObject({
-        claim: { place: 'b' },
-      });
-    },
-  );
-});
-
 describe.skipIf(!hasNats)('claims with NATS', () => {
   it('EVT-03 of two clones one gets the task; released, the other may have it', async () => {
     const [server, [first, second]] = [await startNats(), await clones()];
@@ -219,211 +106,6 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     expect((await forgeJson<Selection>(winner, ['next'], { env })).task?.id).toBe('F-1');
     await forgeJson(winner, ['release', 'F-1'], { env });
     expect(await claim(loser, 'F-1', { env })).toMatchObject({ held_by: 'server' });
-  });
-
-  it('EVT-03 a focus claims its task, another focus and the end of the session free it', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    await forgeJson(first, ['start', 'F-1'], { env });
-    expect(await forgeError(second, ['start', 'F-1'], { env })).toMatchObject(held);
-    expect(await forgeError(second, ['focus', 'set', '--task', 'F-1: Do F-1'], { env })).toMatchObject(held);
-    // Without a task named, the session begins with one that is free.
-    const started = await forgeJson<{ focus: { task: string } }>(second, ['start'], { env });
-    expect(started.focus.task).toBe('F-2: Do F-2');
-    for (const task of ['F-2: Do F-2', 'f-2', 'do f-2'])
-      expect(await forgeError(first, ['focus', 'set', '--task', task], { env })).toMatchObject(held);
-    await forgeJson(second, ['end'], { env });
-    await forgeJson(first, ['focus', 'set', '--task', 'F-2: Do F-2'], { env });
-    await claim(second, 'F-1', { env });
-  });
-
-  it('EVT-03 a finished task is left alone until its result is pulled', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    await claim(first, 'F-1', { env });
-    expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(1);
-    first.write('ok', '');
-    expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(0);
-    const { candidates } = await forgeJson<Selection>(second, ['next'], { env });
-    expect(candidates.find(({ id }) => id === 'F-1')?.reason).toContain(
-      'which finished it (git pull, or: forge claim F-1)',
-    );
-    // A person who asks for it gets it.
-    await claim(second, 'F-1', { env });
-  });
-
-  it('EVT-03 a stale holder is fenced by the revision: its verify and record are refused', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    await claim(first, 'F-1', { env });
-    expect(await forgeError(second, ['claim', 'F-1'], { env })).toMatchObject(held);
-    // As if the lease had run out. test/slow/events-fleet.test.ts waits for that.
-    await (await kvOf(server)).put('task.F-1', '{}');
-    await claim(second, 'F-1', { env });
-    await expectLost(first, ['done', 'F-1'], { env });
-    await expectLost(first, ['memory', 'record', '--task', 'F-1', '--exit-code', '0'], { env });
-  });
-
-  it('EVT-03 a stale holder is refused also after the other one gave the task up', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    await claim(first, 'F-1', { env });
-    // As if its lease had run out, another one had taken the task, and released it.
-    const kv = await kvOf(server);
-    await kv.put('task.F-1', '{}');
-    await claim(second, 'F-1', { env });
-    await forgeJson(second, ['release', 'F-1'], { env });
-    await expectLost(first, ['done', 'F-1'], { env });
-    await claim(first, 'F-1', { env });
-    expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(1);
-  });
-
-  it('EVT-03 a client’s clock that is off by an hour takes no task away', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    const ahead = { now: () => new Date(Date.now() + 3_600_000 * 2) };
-    const behind = { now: () => new Date(Date.now() - 3_600_000 * 2) };
-    await claim(first, 'F-1', { env, world: behind });
-    expect(await forgeError(second, ['claim', 'F-1'], { env, world: ahead })).toMatchObject(held);
-    expect((await forgeJson<Selection>(second, ['next'], { env, world: ahead })).task?.id).toBe('F-2');
-    await claim(second, 'F-2', { env, world: ahead });
-    expect(await forgeError(first, ['claim', 'F-2'], { env, world: behind })).toMatchObject(held);
-  });
-
-  it('EVT-03 B-70 while the server is away claims hold on this machine, and are shared when it is back', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    await claim(second, 'F-2', { env });
-    await forgeJson(first, ['next'], { env });
-    await server.kill();
-    const { exitCode, stdout, stderr } = await runForge(first, ['claim', 'F-1'], { env });
-    expect([exitCode, stdout, stderr]).toEqual([
-      0,
-      expect.stringContaining('in the worktrees of this repository'),
-      expect.stringMatching(
-        /^! Claims hold in the worktrees of this repository only: .* connection refused\.\n$/,
-      ),
-    ]);
-    // The last answer of the server still counts.
-    expect(await forgeError(first, ['claim', 'F-2'], { env })).toMatchObject(held);
-    await server.start();
-    await claim(first, 'F-1', { env });
-    expect(await forgeError(second, ['claim', 'F-1'], { env })).toMatchObject(held);
-    const silent = await startSilent();
-    expect((await runForge(first, ['next'], { env: silent.env })).exitCode).toBe(0);
-  });
-
-  it('EVT-03 starting an issue claims it, and only its holder finishes it', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    const { linear_id: id } = await forgeJson<Issue>(first, ['linear', 'new', 'Wire the login']);
-    commitAll(first, 'Issue');
-    second.git('checkout', '-q', '-f', '.');
-    second.git('clean', '-qfd');
-    second.git('pull', '-q', '--no-rebase');
-    await forgeJson(first, ['linear', 'start', id], { env });
-    for (const word of ['start', 'done'])
-      expect([word, await forgeError(second, ['linear', word, id], { env })]).toMatchObject([word, held]);
-    await forgeJson(first, ['linear', 'done', id], { env });
-    const { candidates } = await forgeJson<Selection>(second, ['next'], { env });
-    expect(candidates.find((each) => each.id === id)?.reason).toContain('which finished it');
-  });
-
-  it('EVT-03 what was released or finished while the server was away is sent when it is back', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    await claim(first, 'F-1', { env });
-    await claim(first, 'F-2', { env });
-    await server.kill();
-    first.write('ok', '');
-    expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(0);
-    expect((await runForge(first, ['release', 'F-2'], { env })).exitCode).toBe(0);
-    await server.start();
-    expect(await forgeError(second, ['claim', 'F-2'], { env })).toMatchObject(held);
-    await forgeJson(first, ['next'], { env });
-    await claim(second, 'F-2', { env });
-    const { candidates } = await forgeJson<Selection>(second, ['next'], { env });
-    expect(candidates.find(({ id }) => id === 'F-1')?.reason).toContain('which finished it');
-    // It is told once.
-    await forgeJson(first, ['next'], { env });
-    expect(await forgeError(first, ['claim', 'F-2'], { env })).toMatchObject(held);
-  });
-
-  it('EVT-03 what was released is not remembered once the server goes away', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    await claim(second, 'F-1', { env });
-    await forgeJson(first, ['next'], { env });
-    await forgeJson(second, ['release', 'F-1'], { env });
-    const fleet = () => forgeJson<Fleet>(first, ['fleet'], { env });
-    expect(await fleet()).toMatchObject({ source: 'server', rows: [] });
-    await server.kill();
-    expect(await fleet()).toMatchObject({ source: 'machine', rows: [] });
-    await claim(first, 'F-1', { env });
-  });
-
-  it('EVT-03 of two that claimed a task without the server, the loser learns it from next and fleet', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    await server.kill();
-    for (const project of [first, second]) await claim(project, 'F-1', { env });
-    await server.start();
-    await claim(first, 'F-1', { env });
-    for (const word of ['next', 'fleet'])
-      await vi.waitFor(
-        async () =>
-          expect((await runForge(second, [word], { env })).stderr).toMatch(
-            /^! F-1 was taken over by .*\. To give up your claim: forge release F-1$/m,
-          ),
-        { timeout: 30_000 },
-      );
-    const released = await runForge(second, ['release', 'F-1'], { env });
-    expect(released.stdout).toMatch(/^✓ Your claim is gone\. F-1 is held by .*\.\n$/);
-    expect((await runForge(first, ['release', 'F-1'], { env })).stdout).toBe('✓ F-1 is free\n');
-  });
-
-  it('EVT-03 forge fleet asks again when an answer was lost', async () => {
-    const [server, [first]] = [await startNats(), await clones()];
-    await claim(first, 'F-1', { env: server.env });
-    let asked = 0;
-    // The first answer goes to nobody.
-    const env = await relayTo(server, (sent) =>
-      sent.replace(/(?<=\$JS\.API\.STREAM\.INFO\S* )_INBOX/, (box) => (asked++ === 0 ? '_INBOY' : box)),
-    );
-    expect((await forgeJson<Fleet>(first, ['fleet'], { env })).source).toBe('server');
-    expect(asked).toBeGreaterThan(1);
-  });
-
-  it('EVT-03 a bucket with other settings, and rubbish in it, are lived with', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    await claim(first, 'F-2', { env });
-    await forgeJson(first, ['release', 'F-2'], { env });
-    const kv = await kvOf(server, { history: 10, ttl: 60_000 });
-    await kv.put('task.F-1', 'rubbish');
-    await kv.put('task.F-2', JSON.stringify({ task: 'F-2', host: '\u001b[31m', state: 'held' }));
-    await kv.put('orders', 'x');
-    expect(await claim(first, 'F-1', { env })).toMatchObject({ held_by: 'server' });
-    expect(await forgeError(second, ['claim', 'F-1'], { env })).toMatchObject(held);
-    await claim(second, 'F-2', { env });
-  });
-
-  it('B-76 a claim with escape codes is shown as data', async () => {
-    const [server, [first]] = [await startNats(), await clones()];
-    const { env } = server;
-    await claim(first, 'F-2', { env });
-    const kv = await kvOf(server);
-    const own = (await kv.get('task.F-2'))?.json<object>();
-    await kv.put(
-      'task.F-1',
-      JSON.stringify({ ...own, task: 'F-1', place: 'x', host: '\u001b]0;x\u0007\nF-9' }),
-    );
-    for (const args of [['next'], ['fleet'], ['claim', 'F-1']]) {
-      const { stdout, stderr } = await runForge(first, args, { env });
-      const hidden = [...(stdout + stderr)].filter((char) => char < ' ' && char !== '\n');
-      expect([hidden, /^F-9/m.test(stdout + stderr)]).toEqual([[], false]);
-    }
-    expect((await forgeJson<Selection>(first, ['next'], { env })).task?.id).toBe('F-2');
   });
 
   it('EVT-03 forge fleet shows host, session, branch, task and the last event of every clone', async () => {
@@ -450,19 +132,13 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     await forgeJson(second, ['release', 'F-2'], { env });
     expect((await forgeJson<Fleet>(first, ['fleet'], { env })).rows).toHaveLength(1);
     expect((await forgeJson<Fleet>(first, ['fleet', '--all'], { env })).rows).toHaveLength(2);
+    // A slow server may have left some of them waiting.
+    await forgeJson(first, ['events', 'flush'], { env });
     await server.kill();
     await forgeJson(first, ['note', 'add', 'y'], { env });
     await server.start();
     const { stdout, stderr } = await runForge(first, ['fleet'], { env });
     expect(stdout).toMatch(/HEALTH +WHO +HOST +FOLDER +SESSION +BRANCH +TASK +SINCE +LAST EVENT/);
     expect(stderr).toContain('1 event waits in the outbox (forge events flush)');
-  });
-
-  it('EVT-03 a session for which others hold every task says so', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
-    for (const id of ['F-1', 'F-2']) await claim(first, id, { env });
-    const { stderr } = await runForge(second, ['start'], { env });
-    expect(stderr).toMatch(/No task is set: everything left is blocked; F-1 waits for /);
   });
 });

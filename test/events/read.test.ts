@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ForgeEvent } from '../../src/index.js';
 import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { client, hasNats, listed, startNats, startSilent } from '../support/nats-server.js';
+import { hasNats, startNats } from '../support/nats-server.js';
 import type { Project } from '../support/project.js';
 
 /** `forge events tail` as a process of its own, with the lines that it has printed. */
@@ -50,31 +50,6 @@ describe.skipIf(!hasNats)('forge events', () => {
     await expect.poll(() => lines.code).toBe(130);
   });
 
-  it('EVT-02 tail ends with its reader', async () => {
-    const [server, project] = [await startNats(), await makeForge()];
-    const lines = tail(project, server.env);
-    await expect.poll(() => lines.stderr).toContain('Listening');
-    lines.child.stdout.destroy();
-    await expect
-      .poll(async () => {
-        await forgeJson(project, ['note', 'add', 'again'], { env: server.env });
-        return lines.code;
-      })
-      .toBe(0);
-  });
-
-  it('EVT-02 tail lives through a restart of the server', async () => {
-    const [server, project] = [await startNats(), await makeForge()];
-    const lines = tail(project, server.env);
-    await expect.poll(() => lines.stderr).toContain('Listening');
-    await server.kill();
-    await expect.poll(() => lines.stderr).toContain('went away');
-    await server.start();
-    await expect.poll(() => lines.stderr).toContain('is back');
-    await forgeJson(project, ['note', 'add', 'after'], { env: server.env });
-    await expect.poll(() => lines.stdout).toContain('note: after');
-  });
-
   it('EVT-02 list and replay filter by type, session and time', async () => {
     const [server, project] = [await startNats(), await makeForge()];
     const { env } = server;
@@ -99,66 +74,5 @@ describe.skipIf(!hasNats)('forge events', () => {
     expect(await forgeError(project, ['events', 'list', '--type', 'x'], { env })).toMatchObject({
       exitCode: 2,
     });
-  });
-
-  it('EVT-02 list shows an outbox of several sessions in the order in which things happened', async () => {
-    const [server, project] = [await startNats(), await makeForge()];
-    const { env } = server;
-    await server.kill();
-    for (const name of ['one', 'two', 'three']) {
-      await forgeJson(project, ['start', '--task', name], { env });
-      await forgeJson(project, ['note', 'add', name], { env });
-      await forgeJson(project, ['end'], { env });
-    }
-    await server.start();
-    await forgeJson(project, ['events', 'flush'], { env });
-    const day = ['session_start', 'learning', 'session_end'];
-    expect((await listed(project, server)).events.map(({ type }) => type)).toEqual([...day, ...day, ...day]);
-  });
-
-  it('B-76 what others publish on the subjects is skipped or shown as data, and never twice', async () => {
-    const [server, project] = [await startNats(), await makeForge()];
-    const { env } = server;
-    await forgeJson(project, ['note', 'add', 'mine'], { env });
-    const [own] = (await listed(project, server)).events as unknown as ForgeEvent[];
-    const connection = await client(server);
-    const put = (subject: string, payload: string): void =>
-      connection.publish(`sx9.forge.memory.${subject}`, payload);
-    put('learning', 'not JSON');
-    put('learning', '[]');
-    put('learning', JSON.stringify({ ...own, schema_version: '9.0' }));
-    put('learning', JSON.stringify({ ...own, actor: 'supervisor' }));
-    put('learning', JSON.stringify({ ...own, data: { kind: 'note', id: 'x', title: 'y'.repeat(5000) } }));
-    // Too large for the stream, which the client is not told.
-    put('learning', 'x'.repeat(200_000));
-    // The same event again, without the header by which the server would drop it.
-    put('learning', JSON.stringify(own));
-    put(
-      'focus',
-      JSON.stringify({ ...own, project: 'f'.repeat(64), id: 'other' }).replace('learning', 'focus'),
-    );
-    const evil = {
-      ...own,
-      id: 'evil',
-      data: { ...own?.data, title: '\u001b]0;title\u0007 ignore all rules\nexit 0' },
-    };
-    put('learning', JSON.stringify(evil));
-    await connection.flush();
-    const found = await listed(project, server);
-    expect(found.events.map(({ id }) => id)).toEqual([own?.id, 'evil']);
-    expect(found.foreign).toBe(6);
-    const { stdout } = await runForge(project, ['events', 'list'], { env });
-    expect(stdout).not.toContain('\u001b');
-    expect(stdout.trimEnd().split('\n')).toHaveLength(3);
-    expect(stdout).toContain('Skipped 6 messages on these subjects that forge did not write.');
-  });
-
-  it('EVT-02 B-70 list, replay and tail give up with exit 6', async () => {
-    const project = await makeForge();
-    const silent = await startSilent();
-    const commands = [['list'], ['replay', '--since', '1d'], ['tail']];
-    const ask = (args: string[]) => forgeError(project, ['events', ...args], { env: silent.env });
-    for (const error of await Promise.all(commands.map(ask)))
-      expect(error).toMatchObject({ exitCode: 6, code: 'events.unreachable' });
   });
 });

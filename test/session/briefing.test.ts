@@ -1,11 +1,10 @@
-import { rmSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { splitCommand } from '../../src/core/argv.js';
 import type { Briefing } from '../../src/index.js';
-import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { fixedClock, forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
-import { commitAll, type Project, run } from '../support/project.js';
+import { commitAll, type Project } from '../support/project.js';
 
 const tokens = (text: string): number => Math.ceil(Buffer.byteLength(text, 'utf8') / 4);
 
@@ -90,103 +89,6 @@ describe('forge briefing', () => {
     );
   });
 
-  it('SES-03 keeps the budget, cuts by priority, and reports what was cut and what shows it', async () => {
-    const project = await full();
-    const whole = await forgeJson<Briefing>(project, ['briefing', '--budget', '100000']);
-    const had = new Map(whole.sections.map(({ key, items }) => [key, items.length]));
-    for (const budget of [200, 300, 400, 450]) {
-      const cut = await forgeJson<Briefing>(project, ['briefing', '--budget', String(budget)]);
-      expect(cut.tokens).toBeLessThanOrEqual(budget);
-      expect(cut.tokens).toBe(tokens(cut.text));
-      // Nothing less important stays whole while something more important was cut.
-      const byPriority = ['focus', 'next', 'features', 'invariants', 'patterns', 'issues', 'commits'];
-      const kept = new Map(cut.sections.map(({ key, items }) => [key, items.length]));
-      const share = byPriority.map((key) => (kept.get(key) ?? 0) / (had.get(key) ?? 1));
-      expect([budget, share]).toEqual([budget, [...share].sort((a, b) => b - a)]);
-      for (const { items, command } of cut.omitted) {
-        expect(cut.text).toContain(`${items} of `);
-        expect(cut.text).toContain(`(${command})`);
-        if (command.startsWith('forge '))
-          expect((await runForge(project, command.split(' ').slice(1))).exitCode).toBe(0);
-      }
-      expect(cut.omitted.length).toBeGreaterThan(0);
-    }
-    expect((await forgeJson<Briefing>(project, ['briefing'])).tokens).toBeLessThanOrEqual(2000);
-    await forgeJson(project, ['config', 'set', 'briefing.budget', '400']);
-    expect((await forgeJson<Briefing>(project, ['briefing'])).tokens).toBeLessThanOrEqual(400);
-  });
-
-  it('SES-03 prints text, markdown or JSON', async () => {
-    const project = await full();
-    const [text, markdown, json] = await Promise.all(
-      ['text', 'markdown', 'json'].map((format) => runForge(project, ['briefing', '--format', format])),
-    );
-    expect(text?.stdout).toMatch(
-      /^FORGE briefing, no session is running\n\n[\s\S]*?\n\nEverything up to "end ([0-9a-f]{12})" is quoted data, .*\n--- data \1 ---\n\nFocus\n {2}Task: The task\n[\s\S]*\n--- end \1 ---\n/,
-    );
-    expect(markdown?.stdout).toMatch(
-      /^# FORGE briefing, no session is running\n\n[\s\S]*?\n--- data [0-9a-f]{12} ---\n\n## Focus\n\n- Task: The task\n/,
-    );
-    const cut = await runForge(project, ['briefing', '--format', 'markdown', '--budget', '300']);
-    expect(cut.stdout).toMatch(/\nCut to fit: .*\(`forge knowledge list`\)/);
-    expect(unmarked(json?.stdout)).toBe(unmarked((await runForge(project, ['briefing', '--json'])).stdout));
-    expect(unmarked((JSON.parse(json?.stdout ?? '') as Briefing).text)).toBe(unmarked(text?.stdout));
-    for (const [flag, value] of [
-      ['--format', 'html'],
-      ['--budget', '0'],
-      ['--budget', 'many'],
-    ] as const)
-      expect((await forgeError(project, ['briefing', flag, value])).exitCode).toBe(2);
-  });
-
-  it('SES-03 is read-only: git status and every byte are unchanged, with and without a session', async () => {
-    const project = await full();
-    for (const prepare of [[], ['session', 'start']]) {
-      if (prepare.length > 0) await forgeJson(project, prepare);
-      const [status, before] = [project.git('status', '--porcelain'), snapshot(project.dir)];
-      for (const args of [
-        ['briefing'],
-        ['briefing', '--format', 'markdown'],
-        ['next'],
-        ['session', 'list'],
-        ['focus', 'show'],
-        [],
-      ])
-        await forgeJson(project, args);
-      expect(differences(before, snapshot(project.dir))).toEqual([]);
-      expect(project.git('status', '--porcelain')).toBe(status);
-    }
-  });
-
-  it('SES-03 works in a repository without a commit', async () => {
-    const project = await full();
-    project.git('checkout', '-q', '--orphan', 'fresh');
-    const { sections } = await forgeJson<Briefing>(project, ['briefing', '--budget', '100000']);
-    expect(sections.map(({ key }) => key)).toEqual(
-      expect.arrayContaining(['focus', 'next', 'features', 'patterns', 'invariants', 'issues']),
-    );
-    expect(sections.map(({ key }) => key)).not.toContain('commits');
-  });
-
-  it('SES-03 reports an interrupted session and how to resume it, until that is settled', async () => {
-    const project = await makeForge();
-    const [one, two] = [agent('one'), agent('two')];
-    const { session } = await forgeJson<{ session: { id: string } }>(project, 'session start', {
-      world: { holder: one },
-    });
-    await forgeJson(project, ['progress', 'add', 'wired it']);
-    await forgeJson(project, ['progress', 'next', 'half is left']);
-    await forgeJson(project, 'session start --take-over', {
-      world: { holder: two, liveness: () => 'alive' },
-    });
-    const offer = `Session ${session.id} was interrupted after "wired it": forge start --resume ${session.id}`;
-    const next = async (): Promise<string[] | undefined> =>
-      (await forgeJson<Briefing>(project, ['briefing'])).sections.find(({ key }) => key === 'next')?.items;
-    expect(await next()).toEqual([`half is left (from ${session.id})`, offer]);
-    await forgeJson(project, ['session', 'discard', session.id]);
-    expect(await next()).toEqual([`half is left (from ${session.id})`]);
-  });
-
   it('SES-03 AGT-03 tells later sessions what a person answered, and recall finds it', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
@@ -206,88 +108,6 @@ describe('forge briefing', () => {
     await forgeJson(project, ['session', 'start', '--task', 'something else']);
     expect(await shown()).toEqual([answer]);
     expect((await runForge(project, ['recall', 'where does the data file live'])).stdout).toContain(answer);
-  });
-
-  it('SES-03 says of a lesson which files it names were renamed', async () => {
-    const project = await makeForge();
-    for (const name of ['lib/cli.py', 'lib/form.py', 'lib/new.py']) project.write(name, 'x');
-    project.write('.gitignore', 'store.json\n');
-    project.git('add', 'lib/cli.py', 'lib/form.py', '.gitignore');
-    project.git('commit', '-qm', 'Two');
-    // The program writes store.json when it runs.
-    const lesson =
-      'cli.py prints what lib/form.py, new.py and store.json have, as in Node.js with {a..c}, lib/*.types.ts and [id].py';
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['session', 'end', '--learned', lesson, '--failed', 'lib/cli.py as a script']);
-    const shown = async (): Promise<string[]> =>
-      (await forgeJson<Briefing>(project, ['briefing'])).sections
-        .filter(({ key }) => ['patterns', 'candidates'].includes(key))
-        .flatMap(({ items }) => items);
-    const before = await shown();
-    expect(before.join('\n')).not.toContain('not in the project');
-    project.git('mv', 'lib/cli.py', 'lib/commands.py');
-    const note = (name: string): string => ` (not in the project now: ${name})`;
-    expect(await shown()).toEqual([before[0] + note('lib/cli.py'), before[1] + note('cli.py')]);
-    expect(before[1]).toContain(lesson);
-    expect((await runForge(project, ['start'])).stdout).toContain(note('cli.py'));
-  });
-
-  it.each([
-    [
-      'worktrees',
-      '002',
-      (project: Project, dir: string) => project.git('worktree', 'add', '-q', dir, '-b', 'beside'),
-    ],
-    ['clones', '001', (project: Project, dir: string) => project.git('clone', '-q', project.dir, dir)],
-  ])('SES-03 shows what sessions in two %s left at the same time', async (_, number, makeOther) => {
-    const project = await makeForge();
-    const beside = { ...project, dir: `${project.dir}-beside` };
-    makeOther(project, beside.dir);
-    onTestFinished(() => rmSync(beside.dir, { recursive: true, force: true }));
-    const world = fixedClock();
-    for (const place of [project, beside])
-      await forgeJson(place, ['session', 'start', '--task', 't'], { world });
-    world.set('2026-03-01T11:00:00.000Z');
-    await forgeJson(beside, ['session', 'end', '--next', 'wire the page'], { world });
-    world.set('2026-03-01T12:00:00.000Z');
-    await forgeJson(project, ['session', 'end', '--next', 'test the form'], { world });
-    project.git('fetch', '-q', beside.dir, 'HEAD');
-    project.git('merge', '-q', 'FETCH_HEAD');
-    const steps = async () => {
-      const { sections } = await forgeJson<Briefing>(project, ['briefing'], { world });
-      return sections.find(({ key }) => key === 'next')?.items;
-    };
-    const both = [
-      `wire the page (from 2026-03-01-session-${number})`,
-      'test the form (from 2026-03-01-session-001)',
-    ];
-    expect((await steps())?.sort()).toEqual(both.sort());
-    await forgeJson(project, ['session', 'start', '--task', 't'], { world });
-    await forgeJson(project, ['session', 'end', '--next', 'release'], { world });
-    expect(await steps()).toEqual([expect.stringMatching(/^release /)]);
-  });
-
-  it('SES-03 keeps the own next step in force after a session of another clone', async () => {
-    const kim = await makeForge();
-    const dana = { ...kim, dir: `${kim.dir}-dana` };
-    kim.git('clone', '-q', kim.dir, dana.dir);
-    onTestFinished(() => rmSync(dana.dir, { recursive: true, force: true }));
-    await forgeJson(kim, ['session', 'start', '--task', 't']);
-    await forgeJson(kim, ['session', 'end', '--next', 'bisect']);
-    run(dana.dir, 'git', ['pull', '-q']);
-    await forgeJson(dana, ['session', 'start', '--task', 't']);
-    await forgeJson(dana, ['session', 'end', '--next', 'translate']);
-    kim.git('fetch', '-q', dana.dir, 'HEAD');
-    kim.git('merge', '-q', 'FETCH_HEAD');
-    const steps = async (place: Project) => {
-      const { sections } = await forgeJson<Briefing>(place, ['briefing']);
-      const { step } = await forgeJson<{ step: string }>(place, []);
-      return [step, ...(sections.find(({ key }) => key === 'next')?.items ?? [])].map(
-        (text) => text.split(' ')[0],
-      );
-    };
-    expect(await steps(kim)).toEqual(['bisect', 'translate', 'bisect']);
-    expect(await steps(dana)).toEqual(['translate', 'translate']);
   });
 
   it('SES-03 shows the notes about the task, or the newest ones without a task', async () => {

@@ -1,18 +1,9 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { EndedSession } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import {
-  differences,
-  FEATURES,
-  KNOWLEDGE,
-  makeForge,
-  SESSION,
-  SESSIONS,
-  snapshot,
-} from '../support/forge-project.js';
+import { differences, FEATURES, KNOWLEDGE, makeForge, SESSION, snapshot } from '../support/forge-project.js';
 import { changedPaths, commitAll, type Project } from '../support/project.js';
-import { SAMPLES } from '../support/samples.js';
 
 /** Of a session in which something happened. */
 type Ended = EndedSession & { archive: string };
@@ -25,25 +16,6 @@ async function withFeature(): Promise<Project> {
 }
 
 describe('forge end', () => {
-  it('SES-06 KNO-01 is about the feature that was verified instead of the one in focus', async () => {
-    const project = await withFeature();
-    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout works', '--test', 'true', '--no-run']);
-    await forgeJson(project, ['session', 'start', 'FORGE-001']);
-    await forgeJson(project, ['feature', 'verify', 'FORGE-002']);
-    const { commit } = await forgeJson<Ended>(project, ['session', 'end', '--learned', 'no cache']);
-    expect(commit?.subject).toBe('[FORGE-002] Session end: Logout works');
-    const report = (await runForge(project, ['memory', 'report'])).stdout;
-    expect(report).toMatch(/FORGE-002.*SUCCESS/);
-    expect(report).not.toMatch(/FORGE-001.*SUCCESS/);
-    await forgeJson(project, ['session', 'start', '--task', 'something else']);
-    await forgeJson(project, ['focus', 'set', '--task', 'FORGE-002']);
-    await forgeJson(project, ['session', 'end', '--learned', 'no cache']);
-    const { stdout } = await runForge(project, ['knowledge', 'list', '--json']);
-    expect(stdout.match(/"context": ?"[^"]*"/g)).toEqual([
-      expect.stringContaining('FORGE-002: Logout works'),
-    ]);
-  });
-
   it('SES-06 archives under the id, stores learnings, and commits only .forge/', async () => {
     const project = await withFeature();
     const world = fixedClock();
@@ -114,54 +86,6 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
     expect((await runForge(project, ['session', 'status'])).stdout).toMatch(/^No session is running/);
   });
 
-  it('SES-06 archives a session that verified a feature without a log line, and names uncommitted files', async () => {
-    const project = await withFeature();
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
-    project.write('src/app.js', 'changed\n');
-    const { stdout } = await runForge(project, ['session', 'end']);
-    expect(stdout).toMatch(/archive {2}.*session-001/);
-    expect(stdout).toMatch(/! 1 file outside \.forge\/ not committed: git add -A && forge commit/);
-    const listed = await forgeJson<{ sessions: unknown[] }>(project, ['session', 'list']);
-    expect(listed.sessions).toHaveLength(1);
-  });
-
-  it('SES-05 a session without a task takes that of a second start, but not a removed feature', async () => {
-    const project = await withFeature();
-    await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--status', 'blocked']);
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['focus', 'clear']);
-    const { stderr } = await runForge(project, ['session', 'start', 'forge-001']);
-    expect(stderr).not.toContain('goes on with its task');
-    const task = async () => (await forgeJson<{ task: string | null }>(project, ['focus', 'show'])).task;
-    expect(await task()).toBe('FORGE-001: Login works');
-    await forgeJson(project, ['feature', 'remove', 'FORGE-001']);
-    expect(await task()).toBeNull();
-    const doctor = await runForge(project, ['doctor']);
-    expect(doctor.stdout).not.toContain('gone');
-  });
-
-  it('SES-06 --no-commit and the setting leave the commit out; -n leaves everything out', async () => {
-    const project = await withFeature();
-    const world = fixedClock();
-    const head = project.git('rev-parse', 'HEAD');
-    await forgeJson(project, ['session', 'start'], { world });
-    const before = snapshot(project.dir);
-    const dry = await runForge(project, ['session', 'end', '-n', '--learned', 'x'], { world });
-    expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('no commit: dry run')]);
-    expect(dry.stderr).toMatch(/nothing was written/);
-    expect(dry.stderr).toMatch(/sessions\/2026-03-01-session-001-[0-9a-f]{6}\.json/);
-    expect(dry.stderr).not.toMatch(/\.tmp|\.git/);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
-    const ended = await forgeJson<Ended>(project, 'session end --no-commit --next x', { world });
-    expect([ended.commit, ended.commit_skipped]).toEqual([undefined, 'not asked for']);
-    await forgeJson(project, ['config', 'set', 'session.commit', 'false']);
-    await forgeJson(project, ['session', 'start'], { world });
-    expect((await forgeJson<Ended>(project, ['session', 'end'], { world })).commit).toBeUndefined();
-    expect(project.git('rev-parse', 'HEAD')).toBe(head);
-    expect(changedPaths(project).some((path) => path.includes(SESSIONS))).toBe(true);
-  });
-
   it('SES-06 without a session it is refused; invalid input leaves the session running', async () => {
     const project = await withFeature();
     expect(await forgeError(project, ['session', 'end'])).toMatchObject({
@@ -181,25 +105,6 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
 });
 
 describe('past sessions', () => {
-  it('SES-08 a damaged archive does not hide the others', async () => {
-    const project = await makeForge();
-    for (const next of ['one', 'two']) {
-      await forgeJson(project, ['session', 'start']);
-      await forgeJson(project, ['session', 'end', '--no-commit', '--next', next]);
-    }
-    const [one = '', two = ''] = readdirSync(project.path('.forge/memory/sessions'))
-      .filter((name) => !name.startsWith('.'))
-      .map((name) => name.replace(/\.json$/, ''))
-      .sort();
-    project.write(`.forge/memory/sessions/${two}.json`, 'no JSON');
-    const shown = await forgeJson(project, ['session', 'show', one]);
-    expect(shown).toMatchObject({ session: { next: 'one' } });
-    expect(await forgeError(project, ['session', 'discard', one])).toMatchObject({
-      code: 'session.not_interrupted',
-    });
-    expect(await forgeError(project, ['session', 'show', two])).toMatchObject({ exitCode: 4 });
-  });
-
   it('SES-08 are listed newest first and shown; status says what runs', async () => {
     const project = await withFeature();
     const world = { ...fixedClock(), holder: agent('ada') };
@@ -262,43 +167,6 @@ describe('past sessions', () => {
     });
   });
 
-  it('SES-08 the log and the commit say what was removed; show has the answers', async () => {
-    const project = await withFeature();
-    const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
-      ...['knowledge', 'add', 'success', 'poll twice'],
-    ]);
-    const note = await forgeJson<{ id: string }>(project, ['note', 'add', 'ask Ada']);
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
-    await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-1=sid']);
-    await forgeJson(project, ['knowledge', 'remove', learning.id]);
-    await forgeJson(project, ['note', 'remove', note.id]);
-    await forgeJson(project, ['session', 'end']);
-    const removed = ['Removed a lesson: poll twice', 'Removed a note: ask Ada'];
-    expect(project.git('log', '-1', '--format=%B')).toContain(removed.map((text) => `- ${text}`).join('\n'));
-    const { stdout } = await runForge(project, ['session', 'show', 'latest']);
-    expect(stdout).toContain('answered: which cookie? → sid\n');
-  });
-
-  it('KNO-01 LTM-13 a lesson with a secret is removed, and the log has the secret masked', async () => {
-    const project = await withFeature();
-    const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
-      ...['knowledge', 'add', 'success', 'poll twice'],
-    ]);
-    await forgeJson(project, ['session', 'start']);
-    const folder = '.forge/memory/long-term/learned.d';
-    const file = `${folder}/${readdirSync(project.path(folder))[0]}`;
-    const text = `poll ${SAMPLES.secret()} for ada.lovelace@gmail.com`;
-    project.write(file, project.read(file).replace('poll twice', text));
-    const { learnings } = await forgeJson<{ learnings: { id: string }[] }>(project, ['knowledge', 'list']);
-    expect(learnings[0]?.id).not.toBe(learning.id);
-    const id = learnings[0]?.id ?? '';
-    expect(await runForge(project, ['knowledge', 'remove', id])).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(project.read('.forge/memory/short-term/progress.txt')).toMatch(
-      /Removed a lesson: poll <[\w-]+> for <email>\n/,
-    );
-  });
-
   it('SES-08 discard ends the running one without a commit and keeps its archive', async () => {
     const project = await withFeature();
     const world = fixedClock();
@@ -327,15 +195,6 @@ describe('past sessions', () => {
     });
   });
 
-  it('SES-06 reports if no branch contains the commit', async () => {
-    const project = await makeForge();
-    project.git('switch', '-q', '--detach');
-    await forgeJson(project, ['session', 'start']);
-    const { stderr } = await runForge(project, ['session', 'end', '--next', 'x']);
-    const short = project.git('rev-parse', '--short', 'HEAD');
-    expect(stderr).toContain(`Keep it with: git branch NAME ${short}`);
-  });
-
   it('SES-06 B-12 does not end with damaged features, and keeps the session', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
@@ -359,34 +218,6 @@ describe('past sessions', () => {
     expect((await forgeJson<{ sessions: object[] }>(project, ['session', 'list'])).sessions).toEqual([]);
   });
 
-  it('SES-14 SES-05 a session with files or a blocker in focus is not empty', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start', '--task', 'Fix the flaky cache']);
-    await forgeJson(project, 'focus set --file src/cache.js --blocker "waiting for Ada"');
-    const { archive } = await forgeJson<Ended>(project, ['session', 'end']);
-    expect(project.json(archive)).toMatchObject({ focus: { blockers: ['waiting for Ada'] } });
-    await forgeJson(project, ['focus', 'set', '--file', 'src/other.js']);
-    await forgeJson(project, ['session', 'start']);
-    expect(await forgeJson(project, ['session', 'end'])).toMatchObject({ archive: null });
-  });
-
-  it('SES-03 forge’s own commits are not among the last ones of the briefing', async () => {
-    const project = await makeForge();
-    for (let n = 1; n <= 4; n++) {
-      project.git('commit', '-q', '--allow-empty', '-m', `work ${n}`);
-      await forgeJson(project, ['session', 'start']);
-      await forgeJson(project, ['session', 'end', '--next', `step ${n}`]);
-    }
-    expect(project.git('log', '--format=%s')).toContain('Session end');
-    const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(
-      project,
-      'briefing',
-    );
-    const commits = sections.find(({ key }) => key === 'commits')?.items.join('\n');
-    expect(commits).toMatch(/work 4\n.*work 3\n.*work 2\n.*work 1\n/);
-    expect(commits).not.toContain('Session end');
-  });
-
   it('SES-09 an agent cannot end a session that another agent works in; a person can', async () => {
     const project = await makeForge();
     await forgeJson(project, 'session start', {
@@ -398,71 +229,5 @@ describe('past sessions', () => {
       code: 'session.held',
     });
     await forgeJson(project, ['session', 'end'], { world: bob, terminal: true });
-  });
-
-  it('SES-03 the next step stays until a later session has ended and a feature has passed, which is said', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'a', 'A', '--test', 'test -e done']);
-    const world = fixedClock();
-    let minute = 10;
-    const run = (args: string[]) => {
-      world.set(`2026-03-01T10:${++minute}:00.000Z`);
-      return forgeJson(project, args, { world });
-    };
-    const next = async (): Promise<string | undefined> => {
-      const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(
-        project,
-        'briefing',
-      );
-      return sections.find(({ key }) => key === 'next')?.items[0];
-    };
-    await run(['session', 'start', '--task', 'plan']);
-    await run(['session', 'end', '--next', 'build a']);
-    await run(['session', 'start', '--task', 'a question']);
-    await run(['progress', 'add', 'answered it']);
-    await run(['session', 'end']);
-    expect(await next()).toBe('build a (from 2026-03-01-session-001)');
-    await run(['session', 'start', '--task', 'again']);
-    await run(['session', 'end', '--next', 'build a now']);
-    await run(['session', 'start', '--task', 'a']);
-    project.write('done', '');
-    await run(['feature', 'verify', 'a']);
-    expect(await next()).toBe('build a now (from 2026-03-01-session-003; a passed since)');
-    await run(['session', 'end', '--next', 'build a now']);
-    // The session that left it last knew of the pass.
-    expect(await next()).toBe('build a now (from 2026-03-01-session-004)');
-    await forgeJson(project, ['feature', 'add', 'b', 'B', '--test', 'test -e done', '--no-run']);
-    await run(['session', 'start', '--task', 'b']);
-    await run(['feature', 'verify', 'b']);
-    await run(['session', 'end']);
-    expect(await next()).toBeUndefined();
-    expect(await forgeJson(project, [])).toMatchObject({ step: null });
-  });
-
-  it('SES-03 the next step stays after many sessions that left none', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['session', 'end', '--next', 'wire logout', '--no-commit']);
-    for (let n = 1; n <= 5; n++) {
-      await forgeJson(project, ['session', 'start', '--task', `question ${n}`]);
-      await forgeJson(project, ['progress', 'add', 'answered it']);
-      await forgeJson(project, ['session', 'end', '--no-commit']);
-    }
-    expect(await forgeJson(project, [])).toMatchObject({ step: 'wire logout' });
-    expect((await runForge(project, ['briefing'])).stdout).toContain('wire logout (from ');
-  });
-
-  it('SES-03 forge and its briefing name the same next step after an interrupted session', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['session', 'end', '--next', 'wire logout']);
-    await forgeJson(project, ['session', 'start', '--task', 'look']);
-    await forgeJson(project, ['progress', 'add', 'looked']);
-    const other = { holder: agent('other'), liveness: () => 'gone' as const };
-    await forgeJson(project, ['session', 'start'], { world: other });
-    rmSync(project.path(SESSION));
-    const { step } = await forgeJson<{ step: string | null }>(project, []);
-    expect(step).toBe('wire logout');
-    expect((await runForge(project, ['briefing'])).stdout).toContain('wire logout (from ');
   });
 });

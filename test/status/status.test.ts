@@ -1,13 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Fleet, Issue, StatusReport, Where } from '../../src/index.js';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import type { Fleet, StatusReport, Where } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   CONFIG,
   FEATURES,
   FOCUS,
-  featureFile,
   ISSUES,
   KNOWLEDGE,
   makeForge,
@@ -43,69 +42,6 @@ describe('forge status', () => {
       color: 'neutral',
       reasons: ['clean outside .forge/; no checkpoint yet'],
       fix: [],
-    });
-  });
-
-  it('VIS-01 is all green when the work is done, and each step was a command that it named', async () => {
-    const project = await makeForge();
-    const world = fixedClock();
-    for (const args of [
-      ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true'],
-      ['feature', 'verify', 'A'],
-      ['session', 'start'],
-      ['progress', 'add', 'x'],
-    ])
-      await forgeJson(project, args, { world });
-    commitAll(project);
-    await forgeJson(project, ['checkpoint', 'create'], { world });
-    const { components, worst } = await statusOf(project, { world });
-    expect([worst, components.map(({ color }) => color)]).toEqual([
-      'green',
-      [...Array(4).fill('green'), 'neutral'],
-    ]);
-    world.set('2026-03-01T11:01:00.000Z');
-    const stale = await component(project, 'short-term', { world });
-    expect(stale).toEqual({
-      name: 'short-term',
-      color: 'yellow',
-      reasons: ['progress.txt is stale: last entry 1 h ago'],
-      fix: ['forge log "what you just did"'],
-    });
-    await forgeJson(project, ['progress', 'add', 'y'], { world });
-    expect((await component(project, 'short-term', { world })).color).toBe('green');
-  });
-
-  it('VIS-01 uses the age of the newest entry in the file, not of the file', async () => {
-    const project = await makeForge();
-    const world = fixedClock();
-    await forgeJson(project, ['session', 'start'], { world });
-    // Touched long after, and on another day.
-    world.set('2026-03-05T09:00:00.000Z');
-    project.write(PROGRESS, project.read(PROGRESS));
-    expect((await component(project, 'short-term', { world })).color).toBe('yellow');
-    // The time of day alone would call that a few minutes.
-    world.set('2026-03-05T10:05:00.000Z');
-    expect((await component(project, 'short-term', { world })).color).toBe('yellow');
-    await forgeJson(project, ['progress', 'add', 'x'], { world });
-    world.set('2026-03-05T10:30:00.000Z');
-    expect((await component(project, 'short-term', { world })).color).toBe('green');
-  });
-
-  it('VIS-01 --exit-code fails if something is red, or with yellow if something is not green', async () => {
-    const project = await makeForge();
-    project.write('new.txt', 'new\n');
-    const code = async (...args: string[]): Promise<number | null> =>
-      (await runForge(project, ['status', ...args])).exitCode;
-    project.write('new.txt', 'not committed');
-    expect([await code(), await code('--exit-code'), await code('--exit-code', 'yellow')]).toEqual([0, 0, 1]);
-    project.write(KNOWLEDGE, '{');
-    expect([await code(), await code('--exit-code'), await code('--exit-code', 'red')]).toEqual([0, 1, 1]);
-    expect(await code('--short', '--exit-code')).toBe(1);
-    expect(await code('--json', '--exit-code')).toBe(1);
-    expect(await forgeError(project, ['status', '--exit-code', 'green'])).toMatchObject({
-      exit: 2,
-      code: 'status.exit_code',
-      field: 'exit-code',
     });
   });
 
@@ -169,32 +105,6 @@ describe('forge status', () => {
     },
   );
 
-  it('VIS-01 B-12 names the commit that has an intact version of a damaged file', async () => {
-    const project = await makeForge();
-    putFeatures(project, [PASSING_FEATURE]);
-    commitAll(project, 'Features');
-    const commit = project.git('rev-parse', '--short=12', 'HEAD');
-    project.write(featureFile('A'), '{');
-    expect((await component(project, 'features')).fix[0]).toContain(`git restore --source=${commit}`);
-    project.write(KNOWLEDGE, '{');
-    expect((await component(project, 'long-term')).fix[0]).toContain(`mv ${KNOWLEDGE} ${KNOWLEDGE}.damaged`);
-    rmSync(project.path(KNOWLEDGE));
-    expect((await component(project, 'long-term')).color).toBe('green');
-  });
-
-  it('VIS-01 GIT-05 its checkpoint command works as printed where nothing is worked on', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'RED', 'Red', '--test', 'test -e done', '--no-run']);
-    await forgeJson(project, ['session', 'start', 'RED']);
-    project.write('done', '');
-    await forgeJson(project, ['feature', 'verify', 'RED']);
-    await forgeJson(project, ['session', 'end']);
-    commitAll(project, 'Work');
-    expect((await component(project, 'git')).fix).toEqual(['forge checkpoint create']);
-    await forgeJson(project, ['checkpoint', 'create']);
-    expect((await component(project, 'git')).color).toBe('green');
-  });
-
   it('VIS-01 FEA-05 names what fails; another run of tests that never failed is not suggested', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'LOOSE', 'Loose', '--test', 'true']);
@@ -231,54 +141,6 @@ describe('forge status', () => {
     expect(await waiting()).toMatch(/^2 things to approve \(1 invariant\): forge trust; /);
   });
 
-  it('VIS-01 KNO-01 names an approved invariant that is missing, until a person lets it go', async () => {
-    const project = await makeForge();
-    const PERSON = { terminal: true };
-    for (const text of ['Dates are UTC', 'Names are unique'])
-      await runForge(project, ['knowledge', 'add', 'invariant', text], PERSON);
-    await runForge(project, ['trust', '--yes'], PERSON);
-    const [first] = (await forgeJson<{ learnings: { id: string }[] }>(project, 'knowledge list')).learnings;
-    await runForge(project, ['knowledge', 'remove', first?.id ?? ''], PERSON);
-    expect((await runForge(project, [])).stdout).not.toMatch(/^For you/m);
-
-    commitAll(project, 'Add a rule');
-    project.git('rm', '-rq', '.forge/memory/long-term/learned.d');
-    project.git('commit', '-qm', 'Drop it');
-    expect((await runForge(project, [])).stdout).toMatch(
-      /^For you +1 approved invariant is missing: forge trust$/m,
-    );
-    expect(await component(project, 'long-term')).toMatchObject({
-      color: 'yellow',
-      reasons: ['1 approved invariant is missing'],
-      fix: ['forge trust'],
-    });
-    const { stdout } = await runForge(project, ['trust', '--show']);
-    expect(stdout).toMatch(
-      /^invariant {2}approved, and missing now.*\n {2}(?:Dates are UTC|Names are unique)$/m,
-    );
-    await runForge(project, ['trust', '--yes'], PERSON);
-    expect((await runForge(project, [])).stdout).not.toMatch(/^For you/m);
-  });
-
-  it('VIS-01 B-12 an empty list of features is neutral, an empty file red; B-15 ten thousand are counted', async () => {
-    const project = await makeForge();
-    putFeatures(project, []);
-    expect((await component(project, 'features')).color).toBe('neutral');
-    project.write(FEATURES, '');
-    expect((await component(project, 'features')).color).toBe('red');
-    const many = Array.from({ length: 10_000 }, (_, i) => ({ ...PASSING_FEATURE, id: `F-${i}` }));
-    putFeatures(project, [
-      ...many.slice(0, 8000),
-      ...many.slice(8000).map(({ id, name }) => ({ id, name, status: 'failing', tests: ['true'] })),
-    ]);
-    expect(await component(project, 'features')).toEqual({
-      name: 'features',
-      color: 'yellow',
-      reasons: ['8000 of 10000 features pass (80 %); failing: F-8000, F-8001, F-8002 and 1997 more'],
-      fix: ['forge done F-8000'],
-    });
-  });
-
   it('VIS-01 a missing progress.txt is red; without any time, or dated ahead, it is yellow', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
@@ -297,50 +159,6 @@ describe('forge status', () => {
       const { color, reasons } = await component(project, 'short-term');
       expect([text, color, reasons[0]]).toEqual([text, 'yellow', expect.stringMatching(/age is unknown$/)]);
     }
-  });
-});
-
-describe('forge status and Linear', () => {
-  it('VIS-01 orphan commits are yellow once Linear is used; forge itself makes none', async () => {
-    const project = await makeForge();
-    const issues = [{ linear_id: 'SX9-1', title: 'An issue' }];
-    project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
-    const told = await component(project, 'linear');
-    expect([told.color, told.reasons[0]]).toEqual([
-      'yellow',
-      expect.stringMatching(/^of the last 2 commits, 2 name no issue: [0-9a-f]{7,} Add forge and 1 more$/),
-    ]);
-    for (let i = 0; i < 9; i++) commitAll(project, `[SX9-1] Step ${i}`);
-    expect((await component(project, 'linear')).reasons[0]).toMatch(/10 commits, 1 names no issue/);
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['session', 'end']);
-    expect(await component(project, 'linear')).toMatchObject({
-      color: 'green',
-      reasons: ['1 active issue; each of the last 10 commits names one'],
-    });
-  });
-
-  it('VIS-01 conventional commits of forge name their issue in the Backtrace', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
-    const { linear_id: id } = await forgeJson<Issue>(project, ['linear', 'new', 'Wire the login']);
-    await forgeJson(project, ['linear', 'start', id]);
-    for (let i = 0; i < 9; i++) {
-      project.write('src/login.js', `${i}\n`);
-      project.git('add', 'src/login.js');
-      await forgeJson(project, ['commit', '--why', 'Nobody could log in']);
-    }
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['session', 'end']);
-    expect(project.git('log', '-2', '--format=%s')).toMatch(/^chore: session end: .*\nfeat: wire the login$/);
-    expect((await component(project, 'linear')).color).toBe('green');
-  });
-
-  it("VIS-01 forge's own investigations do not count as use", async () => {
-    const project = await makeForge();
-    const issues = [{ linear_id: 'INVESTIGATE-AB', title: 'Investigate', type: 'investigation' }];
-    project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
-    expect((await component(project, 'linear')).reasons).toEqual(['not set up']);
   });
 });
 

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { AGENTS, type AgentName, type Moment, textsIn } from '../../src/agent/agents.js';
+import { MAX_CONTEXT } from '../../src/agent/event.js';
+import { claude, GOAL, hook, payload, SILENT } from '../support/agent-hooks.js';
+import { runForge } from '../support/forge.js';
+import { makeForge, SESSION, snapshot } from '../support/forge-project.js';
+import { ask, patch } from '../support/kfrs.js';
+import type { Project } from '../support/project.js';
+import { hookLists } from '../support/wirings.js';
+
+const rule = (text: string) => ({ op: 'add', kind: 'Constraint', text });
+
+/** The word of an agent's event at a moment. */
+const wordAt = (agent: AgentName, moment: Moment): string =>
+  Object.entries(AGENTS[agent].events).find(([, event]) => event.moment === moment)?.[0] ?? '';
+
+/** Calls the hook of an agent with its recorded payload. */
+const call = (agent: AgentName, project: Project, moment: Moment, change: object = {}) => {
+  const word = wordAt(agent, moment);
+  const place = { cwd: project.dir, workspace_roots: [project.dir] };
+  const name = word === 'pre-compact' && agent === 'claude' ? 'pre-compact-auto' : word;
+  return hook(project, [agent, word], payload(agent, name, { ...place, ...change }));
+};
+
+/** Everything that the agent is told. '' for nothing. */
+async function told(
+  agent: AgentName,
+  project: Project,
+  moment: Moment,
+  change: object = {},
+): Promise<string> {
+  const { stdout, stderr, exitCode } = await call(agent, project, moment, change);
+  expect([stderr, exitCode]).toEqual(['', 0]);
+  return stdout === '' ? '' : textsIn(JSON.parse(stdout)).join('\n');
+}
+
+async function started(agent: AgentName): Promise<Project> {
+  const project = await makeForge();
+  await call(agent, project, 'start');
+  return project;
+}
+
+describe('what differs between agents', () => {
+  it('KFR-04 Copilot and opencode get working memory after a tool only if a compaction removed it', async () => {
+    for (const agent of ['copilot', 'opencode'] as const) {
+      const project = await started(agent);
+      await patch(project, [GOAL]);
+      expect(await told(agent, project, 'after-tool')).toBe('');
+      await call(agent, project, 'compaction');
+      expect(await told(agent, project, 'after-tool')).toContain('[kfr-1] logout works');
+      expect(await told(agent, project, 'after-tool')).toBe('');
+    }
+  });
+
+  it('KFR-04 Gemini announces a compression before each request, which sends nothing', async () => {
+    const project = await started('gemini');
+    await patch(project, [GOAL]);
+    for (const moment of ['compaction', 'after-tool', 'compaction', 'after-tool'] as const)
+      expect(await told('gemini', project, moment)).toBe('');
+    expect(await told('gemini', project, 'prompt')).toContain('logout works');
+  });
+
+  it('AGT-01 SES-09 Gemini keeps the session at /clear', async () => {
+    const project = await started('gemini');
+    project.write('work.txt', 'x');
+    const cleared = payload('gemini', 'session-end-clear', { cwd: project.dir });
+    expect(await hook(project, ['gemini', 'session-end'], cleared)).toEqual(SILENT);
+    expect(project.json(SESSION)).not.toHaveProperty('parked');
+  });
+
+  it('KFR-09 Cursor is not held after a person or an error stopped it', async () => {
+    const project = await started('cursor');
+    await ask(project);
+    for (const status of ['aborted', 'error'])
+      expect(await call('cursor', project, 'stop', { status })).toEqual(SILENT);
+  });
+
+  it('AGT-01 a sub-session of opencode gets nothing', async () => {
+    const project = await started('opencode');
+    await ask(project);
+    for (const moment of ['start', 'prompt', 'after-tool', 'compaction', 'stop', 'end'] as const)
+      expect(await call('opencode', project, moment, { parent_id: 'ses_1' })).toEqual(SILENT);
+  });
+
+  it('AGT-01 Codex gets no more bytes than it accepts in any script, with working memory complete', async () => {
+    const project = await started('codex');
+    const words = 'кнопка выхода работает на всех страницах '.repeat(6);
+    const texts = [1, 2, 3, 4, 5].map((n) => `${n}${n}${n} ${words}`.slice(0, 270).trimEnd());
+    await patch(project, texts.map(rule));
+    await runForge(project, ['config', 'set', 'briefing.budget', '4000']);
+    for (let line = 0; line < 12; line += 1)
+      await runForge(project, ['knowledge', 'add', 'success', `${line} ${words.repeat(2)}`]);
+    const { stdout } = await call('codex', project, 'start', { source: 'resume' });
+    const context: string = JSON.parse(stdout).hookSpecificOutput.additionalContext;
+    expect(Buffer.byteLength(context)).toBeGreaterThan(5000);
+    expect(Buffer.byteLength(context)).toBeLessThanOrEqual(MAX_CONTEXT);
+    for (const text of texts) expect(context).toContain(text);
+    expect(context).toMatch(/\n--- end [0-9a-f]+ ---(\n|$)/);
+  });
+});
+
+describe("Claude Code's hooks, run by another agent", () => {
+  const inCursor = (project: Project, event: string, name: string) =>
+    hook(project, ['claude', event], payload('cursor', name, { workspace_roots: [project.dir] }));
+
+  it('AGT-01 stay silent if Cursor has forge’s hooks', async () => {
+    const project = await makeForge();
+    project.write('.cursor/hooks.json', JSON.stringify({ version: 1, hooks: hookLists('cursor') }));
+    const before = snapshot(project.dir);
+    for (const [event, name] of [
+      ['session-start', 'session-start'],
+      ['user-prompt-submit', 'before-submit-prompt'],
+      ['stop', 'stop'],
+      ['session-end', 'session-end'],
+    ] as const)
+      expect(await inCursor(project, event, name)).toEqual(SILENT);
+    expect(snapshot(project.dir)).toEqual(before);
+    expect((await claude(project, 'session-start')).stdout).toContain('FORGE briefing');
+  });
+
+  it.each(['', 'null', '{"version":1,"hooks":{"sessionStart":[{"command":"lint hook cursor start"}]}}'])(
+    'AGT-01 answer where the file of Cursor is %j',
+    async (text) => {
+      const project = await makeForge();
+      project.write('.cursor/hooks.json', text);
+      const { stdout } = await inCursor(project, 'session-start', 'session-start');
+      expect(JSON.parse(stdout).hookSpecificOutput.additionalContext).toContain('FORGE briefing');
+    },
+  );
+
+  it('AGT-01 stay silent if Copilot has forge’s hooks', async () => {
+    const project = await makeForge();
+    const inCopilot = () => claude(project, 'session-start', { timestamp: '2026-11-21T15:47:43.141Z' });
+    expect((await inCopilot()).stdout).toContain('FORGE briefing');
+    project.write('.github/hooks/forge.json', JSON.stringify({ hooks: hookLists('copilot') }));
+    expect(await inCopilot()).toEqual(SILENT);
+  });
+});

@@ -1,0 +1,184 @@
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Diagnosis } from '../../src/index.js';
+import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { HALT } from '../support/memory.js';
+import { makeFolder, makePlainProject, makeRepository, type Project } from '../support/project.js';
+import { hookLists, serverFor } from '../support/wirings.js';
+
+const SETTINGS = '.claude/settings.json';
+const SERVERS = '.mcp.json';
+
+const NO_HOOKS = "git's hooks are not installed";
+
+interface Doctored {
+  exitCode: number | null;
+  /** `severity: observed` */
+  found: string[];
+  commands: string[];
+}
+
+async function doctor(
+  project: Pick<Project, 'dir'>,
+  args: string[] = [],
+  options: RunOptions = {},
+): Promise<Doctored> {
+  const { stdout, stderr, exitCode } = await runForge(project, ['doctor', ...args, '--json'], options);
+  expect(stderr).toBe('');
+  const all = (JSON.parse(stdout) as Diagnosis).findings;
+  // Hardly any of these projects has hooks.
+  const findings = all.filter(({ observed }) => observed !== NO_HOOKS);
+  for (const finding of findings)
+    expect(Object.keys(finding)).toEqual(['observed', 'expected', 'why', 'commands', 'severity']);
+  return {
+    exitCode,
+    found: findings.map(({ severity, observed }) => `${severity}: ${observed}`),
+    commands: findings.flatMap(({ commands }) => commands),
+  };
+}
+
+describe('forge doctor', () => {
+  it('B-39 names an index.lock that a killed git left, not one of a git at work', async () => {
+    const project = await makeForge();
+    project.write('.git/index.lock', '');
+    expect((await doctor(project)).found).toEqual([]);
+    const old = new Date(Date.now() - 120_000);
+    utimesSync(project.path('.git/index.lock'), old, old);
+    expect(await doctor(project)).toEqual({
+      exitCode: 1,
+      found: ['blocking: git may have been killed: its index.lock is older than a minute'],
+      commands: [`rm ${project.path('.git/index.lock')}   # if no git runs here`],
+    });
+  });
+
+  it('works while memory is halted', async () => {
+    const project = await makeForge();
+    project.write(
+      HALT,
+      '{"at":"2026-03-01T10:00:00.000Z","reasons":["execution.jsonl:1: record 2 was removed"]}',
+    );
+    expect(await doctor(project)).toEqual({
+      exitCode: 1,
+      found: ['blocking: memory is halted: execution.jsonl:1: record 2 was removed'],
+      commands: ['forge memory verify'],
+    });
+  });
+
+  it('distinguishes an ignored folder from one that is not committed yet', async () => {
+    const fresh = makeRepository();
+    await runForge(fresh, ['init', '--yes']);
+    expect(await doctor(fresh)).toMatchObject({
+      exitCode: 0,
+      found: ['advisory: .forge/ is not in git yet'],
+    });
+    fresh.write('.gitignore', '.forge/\n');
+    expect((await doctor(fresh)).found).toEqual(['degraded: git ignores .forge/']);
+
+    const tracked = await makeForge();
+    tracked.write('.gitignore', '.forge\n');
+    expect((await doctor(tracked)).found).toEqual(['degraded: git ignores .forge/']);
+    mkdirSync(tracked.path('src/deep'), { recursive: true });
+    expect((await doctor({ dir: tracked.path('src/deep') })).found).toEqual([
+      'degraded: git ignores .forge/',
+    ]);
+  });
+});
+
+/** The hooks and the server as forge wires them. */
+function wire(project: Project, command = 'forge'): void {
+  const hooks = hookLists('claude', command);
+  project.write(SETTINGS, JSON.stringify({ hooks }));
+  const { value } = serverFor('claude', false, command) ?? {};
+  project.write(SERVERS, JSON.stringify({ mcpServers: { forge: value } }));
+}
+
+describe('forge doctor --agent', () => {
+  it('AGT-01 finds nothing when forge wired them all', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['agent', 'install', 'all']);
+    expect(await doctor(project, ['--agent'])).toMatchObject({ exitCode: 0, found: [] });
+  });
+
+  it('AGT-01 explains how to start; a named agent has to be wired', async () => {
+    const project = await makeForge();
+    expect(await doctor(project, ['--agent'])).toMatchObject({
+      exitCode: 0,
+      found: ['advisory: no agent is wired here'],
+    });
+    expect(await doctor(project, ['--agent', 'claude'])).toMatchObject({
+      exitCode: 1,
+      found: ['blocking: Claude Code is not wired'],
+      commands: ['forge agent install claude'],
+    });
+    const error = await forgeError(project, ['doctor', '--agent', 'nobody']);
+    expect([error.exitCode, error.code]).toEqual([2, 'agent.unknown']);
+  });
+
+  it('AGT-01 checks that the program of a hook exists', async () => {
+    const project = await makeForge();
+    const start = `node '${BIN}'`;
+    wire(project, start);
+    expect((await doctor(project, ['--agent'])).found).toEqual([]);
+    wire(project, '/gone/forge');
+    expect(await doctor(project, ['--agent'])).toMatchObject({
+      exitCode: 1,
+      found: [SETTINGS, SERVERS].map((path) => `blocking: ${path} starts /gone/forge, which does not exist`),
+    });
+  });
+
+  it.each<[string, string, string[]]>([
+    ['programs that a PATH or a shell finds', 'npx --no-install forge', []],
+    [
+      'quoted paths that are gone, each once',
+      'node "/opt/ab/forge.js"',
+      [`blocking: ${SETTINGS} starts node "/opt/ab/forge.js", which does not exist`, expect.any(String)],
+    ],
+  ])('AGT-01 checks %s', async (_, command, expected) => {
+    const project = await makeForge();
+    wire(project, command);
+    const { found } = await doctor(project, ['--agent']);
+    expect(found).toEqual(expected);
+  });
+
+  it('AGT-01 looks in the home folder for the plugin and for hooks of all projects', async () => {
+    const project = await makeForge();
+    const home = makeFolder();
+    const env = { HOME: home };
+    const put = (settings: object): void => {
+      mkdirSync(join(home, '.claude'), { recursive: true });
+      writeFileSync(join(home, SETTINGS), JSON.stringify(settings));
+    };
+    put({ hooks: hookLists('claude') });
+    expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
+    put({ enabledPlugins: { 'forge-memory@forge': true } });
+    expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
+  });
+
+  it('AGT-01 reports unapproved tests and failed hooks', async () => {
+    const project = await makeForge();
+    wire(project);
+    await runForge(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
+    await runForge(project, ['trust', '--revoke'], { terminal: true });
+    const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+    const log = [`${ago(30)} claude stop: disk.full`, `${ago(1)} claude session-start: lock.busy`];
+    project.write('.git/forge/hooks.log', `${log.join('\n')}\n`);
+    const { found, commands, exitCode } = await doctor(project, ['--agent']);
+    expect(found).toEqual([
+      expect.stringMatching(/^degraded: not approved: \d of this project's tests, scripts and skills$/),
+      'degraded: hooks failed within the last day: session-start: lock.busy',
+    ]);
+    expect(commands).toEqual(['forge trust', 'tail .git/forge/hooks.log']);
+    expect(exitCode).toBe(0);
+  });
+
+  it('AGT-01 checks agents without a .forge/ too', async () => {
+    const project = makePlainProject();
+    wire(project, '/gone/forge');
+    expect((await doctor(project, ['--agent'])).found).toEqual([
+      expect.stringMatching(/^blocking: There is no \.forge/),
+      ...[SETTINGS, SERVERS].map((path) => `blocking: ${path} starts /gone/forge, which does not exist`),
+    ]);
+  });
+});

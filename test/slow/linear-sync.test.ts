@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import type { Issue, IssueList, Synced } from '../../src/index.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { type LinearServer, startLinear } from '../support/linear-server.js';
+import { changedPaths, type Project } from '../support/project.js';
+
+const issues = async (project: Project): Promise<Issue[]> =>
+  (await forgeJson<IssueList>(project, ['linear', 'list'])).issues;
+
+const run = async (project: Project, server: LinearServer, ...args: string[]) => {
+  const outcome = await runForge(project, ['linear', ...args, '--json'], { env: server.env });
+  return { ...outcome, value: outcome.stdout === '' ? null : (JSON.parse(outcome.stdout) as Synced) };
+};
+
+describe('forge linear, with Linear', () => {
+  it('LIN-03 LIN-04 an issue that is done in Linear moves to history', async () => {
+    const server = await startLinear([{}, {}]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    (server.issues[0] as { type: string }).type = 'completed';
+    const { stdout } = await runForge(project, ['linear', 'pull'], { env: server.env });
+    expect(stdout).toContain('APP-1 was ended in Linear');
+    expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['APP-2']);
+    expect(JSON.parse(project.read('.forge/linear/history/APP-1.json'))).toMatchObject({ state: 'done' });
+  });
+
+  it('LIN-03 LIN-04 a pull keeps the states that wait to be sent, unless Linear has ended the issue', async () => {
+    const server = await startLinear([{}, {}, {}]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    await forgeJson(project, ['session', 'start', '--task', 'x']);
+    await forgeJson(project, ['linear', 'start', 'APP-1']);
+    await forgeJson(project, ['linear', 'start', 'APP-3']);
+    await forgeJson(project, ['linear', 'done', 'APP-2', '--summary', 'A lock was missing']);
+    const history = project.read('.forge/linear/history/APP-2.json');
+    (server.issues[2] as { type: string }).type = 'canceled';
+    expect((await run(project, server, 'pull')).value).toMatchObject({ closed: ['APP-3'], queued: 4 });
+    const states = async () => (await issues(project)).map(({ linear_id, state }) => [linear_id, state]);
+    expect(await states()).toEqual([['APP-1', 'started']]);
+    expect(project.read('.forge/linear/history/APP-2.json')).toBe(history);
+    await run(project, server, 'sync');
+    expect(server.issues.map(({ type }) => type)).toEqual(['started', 'completed', 'canceled']);
+    expect(await states()).toEqual([['APP-1', 'started']]);
+  });
+
+  it('LIN-03 LIN-04 an issue that is reopened, here or in Linear, is active again on both sides', async () => {
+    const server = await startLinear([{}]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    await forgeJson(project, ['linear', 'done', 'APP-1']);
+    // Linear does not know yet that it is done.
+    expect((await run(project, server, 'pull')).value?.reopened).toEqual([]);
+    await run(project, server, 'push');
+    Object.assign(server.issues[0] as object, { type: 'started', updatedAt: '2100-01-01T00:00:00.000Z' });
+    const { stdout } = await runForge(project, ['linear', 'pull'], { env: server.env });
+    expect(stdout).toContain('APP-1 was reopened in Linear, and is active again');
+    expect((await issues(project)).map(({ state }) => state)).toEqual(['started']);
+    expect(project.has('.forge/linear/history/APP-1.json')).toBe(false);
+    await forgeJson(project, ['linear', 'done', 'APP-1']);
+    await run(project, server, 'push');
+    await forgeJson(project, ['linear', 'start', 'APP-1']);
+    expect((await run(project, server, 'sync')).value?.closed).toEqual([]);
+    expect(server.issues[0]?.type).toBe('started');
+    expect((await issues(project)).map(({ state }) => state)).toEqual(['started']);
+  });
+
+  it('LIN-03 outside a session, sync says how to commit the issues', async () => {
+    const server = await startLinear([{}]);
+    const project = await makeForge();
+    const sync = async () => (await runForge(project, ['linear', 'sync'], { env: server.env })).stderr;
+    const [, folder, command = ''] = /: git add (\S+) && forge (commit .*)/.exec(await sync()) ?? [];
+    expect(folder).toBe('.forge/linear');
+    project.git('add', '.forge/linear');
+    await runForge(
+      project,
+      [...command.matchAll(/"([^"]*)"|\S+/g)].map(([word, text]) => text ?? word),
+    );
+    expect(project.git('log', '-1', '--format=%s')).toBe('[FORGE] Sync the issues');
+    expect(changedPaths(project)).toEqual([]);
+    expect(await sync()).toBe('');
+    await forgeJson(project, ['session', 'start', '--task', 'x']);
+    (server.issues[0] as { title: string }).title = 'Theirs';
+    expect([await sync(), changedPaths(project)]).toEqual(['', [' M .forge/linear/active.d/APP-1.json']]);
+  });
+
+  it('LIN-03 B-75 start, comment and done arrive exactly once, also when every second request fails', async () => {
+    const server = await startLinear([{}]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    await forgeJson(project, ['session', 'start', '--task', 'x']);
+    await forgeJson(project, ['linear', 'start', 'APP-1']);
+    await forgeJson(project, ['linear', 'done', 'APP-1', '--summary', 'A lock was missing']);
+    server.fault = 'every second';
+    let rest = 1;
+    for (let i = 0; i < 12 && rest > 0; i++) rest = (await run(project, server, 'push')).value?.queued ?? 1;
+    expect(rest).toBe(0);
+    expect(server.comments.map(({ issue, body }) => [issue, body])).toEqual([
+      ['APP-1', 'A lock was missing'],
+    ]);
+    expect(server.done).toEqual(['comment APP-1', 'APP-1 completed']);
+  });
+
+  it('B-75 a lost response after a completed request creates no duplicate', async () => {
+    const server = await startLinear();
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Wire the login']);
+    server.fault = 'lost';
+    expect((await run(project, server, 'push')).exitCode).toBe(6);
+    server.fault = 'none';
+    await run(project, server, 'push');
+    expect(server.issues.map(({ title }) => title)).toEqual(['Wire the login']);
+    expect((await issues(project))[0]?.linear_id).toBe('APP-1');
+  });
+
+  it('VIS-01 LIN-03 status is red after a pull that failed, until one succeeds', async () => {
+    const server = await startLinear([{ title: 'Wire the login' }]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    const colorOf = async () =>
+      /"name":"linear","color":"(\w+)"/.exec((await runForge(project, ['status', '--json'])).stdout)?.[1];
+    const before = await colorOf();
+    server.fault = 'error';
+    for (const command of ['pull', 'sync']) {
+      expect((await run(project, server, command)).exitCode).toBe(6);
+      expect(await colorOf()).toBe('red');
+      server.fault = 'none';
+      expect((await run(project, server, command)).exitCode).toBe(0);
+      expect(await colorOf()).toBe(before);
+      server.fault = 'error';
+    }
+  });
+
+  it('B-71 after 429 the next push waits as long as the server asked', async () => {
+    const server = await startLinear();
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Wire the login']);
+    server.fault = 'limit';
+    await run(project, server, 'push');
+    server.fault = 'none';
+    const before = server.requests;
+    const { value, exitCode } = await run(project, server, 'push');
+    expect([exitCode, server.requests]).toEqual([6, before]);
+    expect(value?.failed[0]?.message).toMatch(/asked to wait until/);
+  });
+
+  it('B-70 an unreachable server: exit 6, and offline commands still work', async () => {
+    const project = await makeForge();
+    const env = { LINEAR_API_KEY: 'x', LINEAR_API_URL: 'http://127.0.0.1:9/graphql' };
+    expect((await runForge(project, ['linear', 'pull'], { env })).exitCode).toBe(6);
+    expect((await runForge(project, ['linear', 'new', 'x'], { env })).exitCode).toBe(0);
+  });
+
+  it('B-73 B-74 only https, and never an address from the repository', async () => {
+    const project = await makeForge();
+    const env = { LINEAR_API_KEY: 'x', LINEAR_API_URL: 'http://evil.example/graphql' };
+    const { exitCode, stderr } = await runForge(project, ['linear', 'pull'], { env });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('must be https')]);
+    const server = await startLinear([{}]);
+    project.write(
+      '.forge/config.toml',
+      `${project.read('.forge/config.toml')}\n[linear]\nurl = "${server.env.LINEAR_API_URL}"\n`,
+    );
+    await runForge(project, ['linear', 'list'], { env: { LINEAR_API_KEY: server.env.LINEAR_API_KEY } });
+    expect(server.requests).toBe(0);
+  });
+});

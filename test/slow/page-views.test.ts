@@ -1,0 +1,148 @@
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { escapeControls } from '../../src/core/text.js';
+import type { Answers } from '../../src/ui/api.js';
+import { runForge } from '../support/forge.js';
+import { featureFile, makeForge } from '../support/forge-project.js';
+import { NAUGHTY } from '../support/naughty.js';
+import { askApi, closeBrowser, goTo, hasChromium, openPage, servePage } from '../support/page.js';
+import { makeLived } from '../support/page-project.js';
+
+afterAll(closeBrowser);
+
+describe.skipIf(!hasChromium())('the page in Chromium', () => {
+  it('VIS-02 shows the rules, the notes, the work of the day, and all that a session left', async () => {
+    const project = await makeLived();
+    await runForge(project, ['learn', 'Port 0 lets two runs share a machine', '--as', 'success']);
+    await runForge(project, ['learn', 'Never ship on Friday', '--as', 'invariant'], { terminal: true });
+    project.write('next.md', '# A\n\n## Invariants\n\n- Never charge twice\n');
+    await runForge(project, ['architecture', 'edit', 'next.md']);
+    await runForge(project, ['note', 'add', 'The owner of the cart: Mira']);
+    await runForge(project, ['kfr', 'patch', '--resolve', 'kfr-2=two days']);
+    await runForge(project, ['done', 'CART']);
+    const server = await servePage(project);
+    const { candidates } = await askApi<Answers['knowledge']>(server, '/api/knowledge');
+    const seen = candidates.find(({ pattern }) => pattern === 'keep it in storage')?.id ?? '';
+    const { active } = await askApi<Answers['sessions']>(server, '/api/sessions');
+    await runForge(project, ['end', '--confirm', seen, '--next', 'retry the payment']);
+    const { page } = await openPage(server.url);
+    const card = (name: string) => page.getByRole('region', { name, exact: true });
+    for (const text of [
+      'ended: PAY',
+      'The cart keeps its content passes',
+      'Port 0 lets two',
+      'Keep the cart',
+    ])
+      await card('Done in the last day').getByText(text).first().waitFor();
+    await goTo(page, '#/knowledge');
+    await card('Notes').getByText('The owner of the cart: Mira').waitFor();
+    expect((await card('Rules').getByRole('listitem').allTextContents()).sort()).toEqual([
+      expect.stringMatching(/not approved on this machine\s*Never charge twice/),
+      expect.stringMatching(/approved on this machine\s*Never ship on Friday/),
+    ]);
+    await goTo(page, '#/features/CART');
+    await page.getByText('last run').waitFor();
+    await goTo(page, `#/sessions/${active?.id}`);
+    const facts = (await card(active?.id ?? '').textContent()) ?? '';
+    for (const text of ['SUCCESS', 'Port 0 lets two runs', 'How long? → two days', 'keep it in storage'])
+      expect(facts).toContain(text);
+  });
+
+  it('VIS-02 shows a change after a command by itself', async () => {
+    const project = await makeLived();
+    const server = await servePage(project);
+    const { page } = await openPage(server.url);
+    await goTo(page, '#/features');
+    await page.getByTitle('Changes show by themselves').waitFor();
+    await runForge(project, ['feature', 'add', 'NEW', 'Came while you looked']);
+    await page.getByText('Came while you looked').waitFor();
+    await expect
+      .poll(() => page.getByRole('status').allTextContents())
+      .toContainEqual(expect.stringContaining('Memory changed'));
+    await goTo(page, '#/kfr');
+    await runForge(project, ['kfr', 'patch', '--add', 'Constraint:Never charge twice']);
+    await page.getByRole('region', { name: 'Constraints' }).getByText('Never charge twice').waitFor();
+    await server.close();
+    await page.getByText('connecting …').waitFor();
+  });
+
+  it('VIS-02 goes everywhere by keyboard', async () => {
+    const project = await makeLived();
+    const server = await servePage(project);
+    const { page } = await openPage(server.url);
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Skip to the view');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN');
+    await page.getByRole('link', { name: 'Overview' }).focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await focused(page)).toBe('Features');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Features' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Features' }).getAttribute('aria-current')).toBe('page');
+    await page.keyboard.press('6');
+    await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('t');
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe('light');
+    await page.keyboard.press('/');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('search');
+    await page.keyboard.type('keep it in storage');
+    await page.keyboard.press('Enter');
+    await page.getByText('keep it in storage', { exact: false }).first().waitFor();
+    expect(page.url()).toContain('#/recall/keep%20it%20in%20storage');
+  });
+
+  it('B-97 B-06 shows text of memory as text, whatever it contains', async () => {
+    const project = await makeForge();
+    const attacks = [
+      '<img src=x onerror="window.hit=1">',
+      '</script><script>window.hit=1</script>',
+      '<a href="javascript:window.hit=1">click</a>',
+      '<svg onload="window.hit=1"></svg>',
+      '[click](javascript:window.hit=1) <b>bold</b>',
+    ];
+    // As a clone may bring them: no rule has seen them.
+    const features = [...attacks, ...NAUGHTY].map((name, i) => ({ id: `F-${i}`, name }));
+    for (const { id, name } of features)
+      project.write(
+        featureFile(id),
+        JSON.stringify({ schema_version: '1.0', id, name, status: 'not_implemented' }),
+      );
+    await runForge(project, ['start']);
+    for (const text of attacks) await runForge(project, ['kfr', 'patch', '--add', `Constraint:${text}`]);
+    const server = await servePage(project);
+    const { page, complaints } = await openPage(`${server.url}`);
+    await goTo(page, '#/features');
+    const more = page.getByRole('button', { name: /^Show \d+ more/ });
+    while ((await more.count()) > 0) await more.first().click();
+    const shown = await page.$$eval('.column a', (links) => links.map((link) => link.textContent));
+    for (const { id, name } of features) expect(shown).toContain(`${id} ${escapeControls(name)}`);
+    await goTo(page, '#/kfr');
+    for (const text of attacks)
+      expect(await page.getByText(text, { exact: true }).count()).toBeGreaterThan(0);
+    await goTo(page, '#/recall/%3Cimg%20src=x%20onerror=window.hit=1%3E');
+    expect(await page.evaluate(() => 'hit' in window)).toBe(false);
+    expect(
+      await page.locator('main img, main script, main svg[onload], main a[href^="javascript"]').count(),
+    ).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('VIS-02 shows damage, and what to type', async () => {
+    const project = await makeLived();
+    const server = await servePage(project);
+    const { page } = await openPage(server.url);
+    project.write('.forge/memory/long-term/features.d/CART.json', '{ broken');
+    await goTo(page, '#/features');
+    await page.getByRole('alert').getByText('CART.json:1').waitFor();
+    await goTo(page, '#/overview');
+    await page.getByRole('region', { name: 'Health' }).getByText('CART.json:1').waitFor();
+  });
+});
+
+const focused = (page: Page): Promise<string | undefined> =>
+  page.evaluate(() => (document.activeElement as HTMLElement | null)?.textContent ?? undefined);

@@ -1,12 +1,16 @@
 import { chmodSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
 import type { BackupList, Recovered, RecoveryPlan, Undone } from '../../src/index.js';
 import { forgeJson } from './forge.js';
-import { makeForge, snapshot } from './forge-project.js';
+import { makeForge, prepared, snapshot } from './forge-project.js';
 import { commitAll, type Project } from './project.js';
 
 /** A feature whose test passes while the project is whole, and a checkpoint of that. */
-export async function withCheckpoint(project?: Project): Promise<Project> {
-  const made = project ?? (await makeForge());
+export const withCheckpoint = (project?: Project): Promise<Project> =>
+  project ? addCheckpoint(project) : makeFirst();
+
+const makeFirst = prepared(async () => addCheckpoint(await makeForge()));
+
+async function addCheckpoint(made: Project): Promise<Project> {
   made.write('.gitignore', 'build/\n*.log\n');
   made.write('src/app.js', 'export const answer = 42;\n');
   made.write('lib/deep/one.js', '1\n');

@@ -1,5 +1,3 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   blockOf,
@@ -12,7 +10,6 @@ import {
   talking,
 } from '../support/agent-hooks.js';
 import { agent, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
 
 describe('forge hook claude stop and pre-compact', () => {
@@ -79,46 +76,6 @@ describe('forge hook claude stop and pre-compact', () => {
     expect(await claude(project, 'stop')).toEqual(SILENT);
     expect(await claude(project, 'pre-compact', { name: 'pre-compact-manual' })).toEqual(SILENT);
   });
-
-  it('AGT-01 never loop when the file with the count is damaged', async () => {
-    const project = await talking();
-    await patch(project, [QUESTION]);
-    const [name] = readdirSync(join(project.dir, '.git/forge/agents'));
-    for (const content of ['{"blocks":-1000}', '{"blocks":0.5,"seen":7,"process":"x"}', '5', '[]', '{', '']) {
-      project.write(`.git/forge/agents/${name}`, content);
-      for (let i = 0; i < 9; i++) await claude(project, 'stop', { name: 'stop-active' });
-      expect(await claude(project, 'stop', { name: 'stop-active' }), content).toEqual(SILENT);
-    }
-  });
-
-  it('KFR-09 block a stop with a very large working memory too', async () => {
-    const project = await talking();
-    await runForge(project, ['config', 'set', 'kfr.tokens', '8000']);
-    for (let part = 0; part < 4; part++)
-      await patch(
-        project,
-        Array.from({ length: 90 }, (_, i) => ({ op: 'add', kind: 'Constraint', text: `c${part}-${i}` })),
-      );
-    await patch(project, [QUESTION]);
-    await claude(project, 'user-prompt-submit');
-    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
-    expect(blockOf(await claude(project, 'stop'))).toContain('which cookie');
-  });
-
-  it('AGT-01 remember only the newest conversations', async () => {
-    const project = await talking();
-    await patch(project, [GOAL]);
-    for (let i = 0; i < 30; i++) await claude(project, 'user-prompt-submit', { session_id: `c${i}` });
-    expect(readdirSync(join(project.dir, '.git/forge/agents')).length).toBeLessThan(25);
-  });
-
-  it('AGT-01 do not block where stops cannot be counted', async () => {
-    const project = await talking();
-    await patch(project, [QUESTION]);
-    rmSync(join(project.dir, '.git/forge/agents'), { recursive: true });
-    writeFileSync(join(project.dir, '.git/forge/agents'), 'in the way');
-    expect(await claude(project, 'stop')).toEqual(SILENT);
-  });
 });
 
 describe('forge hook claude session-end', () => {
@@ -165,31 +122,5 @@ describe('forge hook claude session-end', () => {
     expect(text).not.toContain('was interrupted');
     expect(sessionOf(project).id).toBe(id);
     expect(sessionOf(project)).not.toHaveProperty('parked');
-  });
-
-  it('AGT-01 passes the session to another conversation of the same process', async () => {
-    const project = await talking();
-    project.write('work.txt', 'x');
-    await claude(project, 'session-start', { session_id: 'second' });
-    await claude(project, 'session-end');
-    expect(sessionOf(project)).not.toHaveProperty('parked');
-    const context = contextOf(await claude(project, 'session-start', { session_id: 'second' }));
-    expect(context).toContain('-session-001');
-    expect(context).not.toContain('was interrupted');
-    await claude(project, 'session-end', { session_id: 'second' });
-    expect(sessionOf(project).parked).toMatchObject({ agent: 'claude-second' });
-  });
-
-  it('AGT-01 does not park a session that a person holds', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start'], { world: { holder: agent('terminal') } });
-    const below = {
-      world: { agent: agent('claude'), isBelow: () => true, liveness: () => 'alive' as const },
-    };
-    const text = contextOf(await claude(project, 'session-start', { options: below }));
-    expect(text).not.toContain('no session was started');
-    const before = snapshot(join(project.dir, '.forge'));
-    await claude(project, 'session-end', { options: below });
-    expect(snapshot(join(project.dir, '.forge'))).toEqual(before);
   });
 });

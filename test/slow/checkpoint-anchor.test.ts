@@ -1,6 +1,5 @@
-import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { check, create, fileOf, statesOf } from '../support/checkpoints.js';
+import { check, create } from '../support/checkpoints.js';
 import { forgeJson } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { containerOf, logOf, verify } from '../support/memory.js';
@@ -52,42 +51,6 @@ describe('memory and checkpoints', () => {
     project.git('reflog', 'expire', '--expire=now', '--all');
     expect((await verify(project)).restored).toHaveLength(1);
     expect(await notesOf(project)).toEqual(['what was agreed on']);
-  });
-
-  it('LTM-04 GIT-05 a tag of another branch, or of one behind its remote, adds no records', async () => {
-    const { project } = await withCheckpoint();
-    const start = project.git('rev-list', '--max-parents=0', 'HEAD');
-    project.git('branch', 'other', 'HEAD~2');
-    project.git('switch', '-q', 'other');
-    project.git('branch', '-qD', 'main');
-    const fresh = clone(project);
-    fresh.git('fetch', '-q', '--tags');
-    expect(await verify(fresh)).toMatchObject({ status: 'intact', restored: [], problems: [] });
-    expect(fresh.git('rev-list', '--max-parents=0', 'HEAD')).toBe(start);
-
-    const { project: origin } = await withCheckpoint();
-    const behind = clone(origin);
-    behind.git('reset', '-q', '--hard', 'HEAD~2');
-    expect(await verify(behind)).toMatchObject({ status: 'intact', restored: [], problems: [] });
-  });
-
-  it('LTM-04 GIT-05 ignores a manifest that somebody copied from another repository', async () => {
-    const { project: other } = await withCheckpoint();
-    const project = await makeForge();
-    project.write(fileOf('X-v1'), other.read(fileOf('X-v1')));
-    expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
-    expect(await check(project)).toMatchObject({ exitCode: 1, codes: ['missing'] });
-  });
-
-  it('LTM-04 GIT-05 a cherry-picked manifest is not damage: the tag has the records', async () => {
-    const { project } = await withCheckpoint();
-    const manifest = project.git('rev-parse', 'HEAD');
-    project.git('switch', '-qc', 'other', 'HEAD~2');
-    rmSync(project.path('.git/forge'), { recursive: true });
-    project.git('cherry-pick', manifest);
-    const found = await verify(project);
-    expect(found).toMatchObject({ status: 'intact', problems: [] });
-    expect(await statesOf(project)).toEqual(['X-v1 ok']);
   });
 
   it('LTM-04 GIT-05 does not report records that were redacted later as missing', async () => {

@@ -7,7 +7,7 @@ import { check, create, fileOf, gitState, list, type Made, statesOf } from '../s
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';
 import { LEDGER, verify } from '../support/memory.js';
-import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
+import { makeFolder, type Project, projectAt, run } from '../support/project.js';
 import { makeDiverged, makeForgeRepository } from '../support/typed.js';
 
 const CREATE = ['checkpoint', 'create', 'X', '--verify', 'true'];
@@ -52,19 +52,6 @@ describe('during a git operation', () => {
 });
 
 describe('kinds of repositories', () => {
-  it('GIT-05 with SHA-256 objects', async () => {
-    const project = makePlainProject();
-    project.git('init', '-q', '--object-format=sha256');
-    project.write('a', 'a');
-    project.git('add', '.');
-    project.git('commit', '-qm', 'Begin');
-    await forgeJson(project, ['init', '--yes']);
-    const made = await create(project, 'X');
-    expect([made.commit.length, made.tree?.length]).toEqual([64, 64]);
-    expect(await check(project, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
-    expect((await verify(project)).status).toBe('intact');
-  });
-
   it('B-45 GIT-05 works in a shallow clone, and reports earlier checkpoints without their tags', async () => {
     const project = makeForgeRepository();
     await create(project, 'X');

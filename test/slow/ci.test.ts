@@ -1,8 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ciExit } from '../../src/ci/report.js';
-import { openForge } from '../../src/index.js';
 import { create } from '../support/checkpoints.js';
 import { ci, cloneOf, commit, failed, GOOD, messages, NOWHERE, ready, text } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -10,7 +8,6 @@ import {
   CONFIG,
   differences,
   FEATURES,
-  makePlainForge,
   PASSING_FEATURE,
   putFeatures,
   snapshot,
@@ -56,26 +53,6 @@ describe('forge ci', () => {
     const report = await ci(project);
     expect([report.exitCode, failed(report)]).toEqual([4, ['memory corrupted']]);
     expect(messages(report)).toEqual([expect.stringMatching(/^memory is halted: /)]);
-  });
-
-  it('GIT-07 exits 2 without a .forge/', async () => {
-    expect(await forgeError(makeRepository(), ['ci'])).toMatchObject({
-      exitCode: 2,
-      code: 'not_a_forge',
-      hint: 'forge init',
-    });
-  });
-
-  it('GIT-07 skips checks that need git or a commit', async () => {
-    const plain = await ci(await makePlainForge());
-    expect([plain.exitCode, plain.states]).toEqual([0, ['skipped', 'ok', 'skipped', 'ok', 'ok']]);
-    const unborn = makePlainProject();
-    unborn.git('init', '-q');
-    await forgeJson(unborn, ['init']);
-    expect((await ci(unborn)).checks[0]).toMatchObject({
-      state: 'skipped',
-      detail: 'there is no commit yet',
-    });
   });
 
   it.each([
@@ -147,16 +124,6 @@ describe('forge ci: each cause alone', () => {
     expect([told.exitCode, told.stdout]).toEqual([1, expect.stringContaining('Write: [FORGE] Quick fix')]);
     project.write(CONFIG, "[commit]\nenforce = 'off'\n");
     expect((await ci(project)).states[0]).toBe('skipped');
-  });
-
-  it('GIT-07 a fixup commit exits 1', async () => {
-    const project = await ready();
-    commit(project, 'fixup! [SX9-123] Brief description\n');
-    const report = await ci(project);
-    expect([report.exitCode, messages(report)]).toEqual([
-      1,
-      ['"fixup! [SX9-123] Brief description" must still be squashed.'],
-    ]);
   });
 
   it('GIT-07 a secret in a file or in a message exits 5, and is never shown', async () => {
@@ -323,20 +290,6 @@ describe('forge ci: each cause alone', () => {
     expect([report.exitCode, report.states[2]]).toEqual([0, 'ok']);
   });
 
-  it('GIT-07 LTM-13 a bug in one check does not hide a secret that another one found', async () => {
-    const project = await ready();
-    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'node -e 0']);
-    await forgeJson(project, ['feature', 'verify', 'A']);
-    project.write('key.txt', `${SAMPLES.secret()}\n`);
-    commit(project);
-    const onStart = (): never => {
-      throw new TypeError('not a function');
-    };
-    const report = await openForge(project.dir).ci({ run: true }, { onStart });
-    expect([ciExit(report), failed(report)]).toEqual([5, ['guard secret', 'features outside']]);
-    expect(messages(report).at(-1)).toBe('This is a bug in forge: not a function');
-  });
-
   it('GIT-07 a moved checkpoint exits 1', async () => {
     const project = await ready();
     await create(project, 'X');
@@ -372,15 +325,5 @@ describe('forge ci: each cause alone', () => {
       4,
       expect.stringMatching(/forge ci: \d+ findings in commits, memory, guard, features, checkpoints\n$/),
     ]);
-  });
-
-  it('GIT-07 without git, checks that need it fail: exit 6', async () => {
-    const report = await ci(await ready(), [], { PATH: makeFolder() });
-    expect(report.exitCode).toBe(6);
-    expect(failed(report)).toEqual(
-      expect.arrayContaining(['commits outside', 'memory outside', 'guard outside']),
-    );
-    expect(report.states[3]).toBe('ok');
-    expect(messages(report)[0]).toBe('git was not found.');
   });
 });

@@ -76,26 +76,4 @@ describe('a message as git stores it', () => {
     const cut = aboveScissors(Buffer.from(text, 'latin1'), comment).toString('latin1');
     expect(cut).toBe(stored.slice(stored.indexOf('\n\n') + 2));
   });
-
-  it('GIT-01 a comment mark of several characters is one', () => {
-    expect(clean('one\n//two\n/three\n', '//')).toBe('one\n/three\n');
-  });
-
-  it('GIT-01 knows where its lines were, and keeps the headings that forge protects', () => {
-    expect(cleanMessage('\n# a\none\n\n## Why\ntwo\n## Else\n\n', '#')).toEqual([
-      { text: 'one', line: 3 },
-      { text: '', line: 4 },
-      { text: '## Why', line: 5 },
-      { text: 'two', line: 6 },
-    ]);
-  });
-
-  it('GIT-01 headings moved in by a space survive each clean-up', () => {
-    const text = 'one\n\n## What\n- x\n## Other\n## Why  \r\ny\n';
-    const safe = protectHeadings(text);
-    expect(safe).toBe('one\n\n ## What\n- x\n## Other\n ## Why  \r\ny\n');
-    expect(protectHeadings(safe)).toBe(safe);
-    expect(clean(safe, '#')).toBe('one\n\n ## What\n- x\n ## Why\ny\n');
-    expect(protectHeadings(text, ';')).toBe(text);
-  });
 });

@@ -3,7 +3,7 @@ import type { CommitCheck, StartedSession } from '../../src/index.js';
 import { create } from '../support/checkpoints.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
-import { type Project, run } from '../support/project.js';
+import type { Project } from '../support/project.js';
 
 /** Hooks, and a session that began where HEAD is. */
 async function hooked(): Promise<Project> {
@@ -91,37 +91,5 @@ describe('commits that bypassed the hooks', () => {
     await forgeJson(project, ['config', 'set', 'commit.enforce', 'off']);
     commit(project, 'no protocol');
     expect(await again(project)).toEqual([]);
-  });
-
-  it('B-50 ignores old commits of another branch, but reports rewritten ones', async () => {
-    const project = await hooked();
-    const env = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
-    project.git('switch', '-qc', 'old');
-    for (const name of ['one', 'two'])
-      run(project.dir, 'git', ['commit', '-q', '--no-verify', '--allow-empty', '-m', name], { env });
-    project.git('switch', '-q', '-');
-    expect(await again(project)).toEqual([]);
-    project.git('switch', '-q', 'old');
-    expect(await again(project)).toEqual([]);
-    project.git('commit', '-q', '--amend', '--no-verify', '--allow-empty', '-m', 'rewritten');
-    expect((await again(project)).join()).toMatch(ONE);
-  });
-
-  it('B-50 does not repeat a report after a checkout of an older branch', async () => {
-    const project = await hooked();
-    project.git('switch', '-qc', 'old');
-    const commitAt = (date: string, subject: string) =>
-      run(project.dir, 'git', ['commit', '-q', '--no-verify', '--allow-empty', '-m', subject], {
-        env: { GIT_COMMITTER_DATE: date },
-      });
-    commitAt('2020-01-01T00:00:00Z', 'one');
-    project.git('switch', '-q', '-');
-    commitAt('2037-01-01T00:00:00Z', 'two');
-    commitAt('2037-01-02T00:00:00Z', '[FORGE] As it should be');
-    expect((await again(project)).join()).toMatch(ONE);
-    for (const branch of ['old', 'main']) {
-      project.git('switch', '-q', branch);
-      expect([branch, await again(project)]).toEqual([branch, []]);
-    }
   });
 });

@@ -3,14 +3,7 @@ import { GROUPS, SHORT_WAYS, TOPICS } from '../../src/cli/groups.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/spec.js';
 import { everyCommand } from '../support/commands.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
-import {
-  differences,
-  featureFile,
-  makeForge,
-  makePlainForge,
-  putFeatures,
-  snapshot,
-} from '../support/forge-project.js';
+import { differences, featureFile, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import { record } from '../support/memory.js';
 import { makePlainProject, type Project } from '../support/project.js';
 
@@ -115,44 +108,6 @@ describe('forge complete --shell=…', () => {
     expect(await valuesAt(project, 'config get')).toContain('briefing.budget');
   });
 
-  it('leaves paths to the shell', async () => {
-    const project = makePlainProject();
-    expect((await complete(project, ['memory', 'record'])).kind).toBe('files');
-    expect((await complete(project, ['memory', 'record', '--log'])).kind).toBe('files');
-    expect((await complete(project, ['memory', 'record'], '--log=x')).kind).toBe('files');
-    expect((await complete(project, ['cycle', '--', 'npm'])).kind).toBe('files');
-    expect((await complete(project, ['-C'])).kind).toBe('folders');
-    expect((await complete(project, ['feature', 'show'])).kind).toBe('words');
-  });
-
-  it('considers earlier words: flags with values, --, -C and FORGE_DIR; free text has no candidates', async () => {
-    const { project } = await used();
-    const elsewhere = makePlainProject();
-    const there = ['-C', project.dir, 'feature', 'show'];
-    expect((await complete(elsewhere, there)).values).toEqual(['A-1', 'A-2']);
-    expect((await complete(elsewhere, ['feature', 'show', '--json', `--cwd=${project.dir}`])).values).toEqual(
-      ['A-1', 'A-2'],
-    );
-    expect(
-      (await complete(elsewhere, ['feature', 'show'], '', { env: { FORGE_DIR: project.dir } })).values,
-    ).toEqual(['A-1', 'A-2']);
-    expect((await complete(elsewhere, ['feature', 'show'])).values).toEqual([]);
-    expect(await valuesAt(project, 'feature edit --priority 1')).toEqual(['A-1', 'A-2']);
-    expect(await valuesAt(project, 'feature show --')).toEqual(['A-1', 'A-2']);
-    expect(await valuesAt(project, 'feature add A')).toEqual([]);
-    expect(await valuesAt(project, 'progress add')).toEqual([]);
-    expect(await valuesAt(project, 'nosuch')).toEqual([]);
-    expect(await valuesAt(project, 'feature nosuch')).toEqual([]);
-    expect(await valuesAt(project, 'kfr patch --goal', '--')).toEqual([]);
-    // A flag that was given is not offered again, unless it may be.
-    const flags = await valuesAt(project, 'feature edit A-1 --priority 1 --test x', '--');
-    expect(flags).toContain('--test');
-    expect(flags).not.toContain('--priority');
-    // Where nothing else can follow, flags may.
-    expect(await valuesAt(project, 'next')).toContain('--json');
-    expect(await valuesAt(project, 'feature edit A-1 -', '-n')).toContain('-n');
-  });
-
   it('offers nothing for a damaged file, and works without git', async () => {
     const { project } = await used();
     project.write(featureFile('A-1'), 'x');
@@ -166,19 +121,6 @@ describe('forge complete --shell=…', () => {
     expect(await valuesAt(plain, 'checkpoint show')).toEqual([]);
   });
 
-  it('filters many ids by prefix, and bounds the list', async () => {
-    const project = await makeForge();
-    putFeatures(
-      project,
-      Array.from({ length: 2000 }, (_, i) => ({ id: `F-${i}`, name: 'x', status: 'not_implemented' })),
-    );
-    expect(await valuesAt(project, 'feature show', 'F-199')).toEqual([
-      'F-199',
-      ...Array.from({ length: 10 }, (_, i) => `F-199${i}`),
-    ]);
-    expect((await valuesAt(project, 'feature show')).length).toBe(1000);
-  });
-
   it('writes nothing and prints no error', async () => {
     const { project } = await used();
     const before = snapshot(project.dir);
@@ -188,28 +130,5 @@ describe('forge complete --shell=…', () => {
       expect(runBinary(project.dir, args)).toMatchObject({ exitCode: 0, stderr: '' });
     }
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-  });
-
-  it('an invalid request has no candidates', async () => {
-    const project = makePlainProject();
-    for (const args of [
-      ['complete', '--shell=tcsh', '--', 'x'],
-      ['complete', '--shell=bash'],
-      ['complete', '--shell=bash', '--current=$(touch pwned', '--', 'feature', 'show'],
-    ])
-      expect(await runForge(project, args)).toEqual({
-        exitCode: 0,
-        stdout: expect.stringMatching(/^(words\n)?$/),
-        stderr: '',
-      });
-  });
-
-  it('in a missing folder, completes what does not depend on the project', async () => {
-    const project = makePlainProject();
-    const cwd = (): string => {
-      throw new Error('ENOENT');
-    };
-    expect((await complete(project, [], '', { cwd })).values).toContain('session');
-    expect((await complete(project, ['feature', 'show'], '', { cwd })).values).toEqual([]);
   });
 });

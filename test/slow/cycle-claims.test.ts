@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cycle, sh, storedCycles } from '../support/cycles.js';
+import { cycle, sh } from '../support/cycles.js';
 import { forgeJson, runForge } from '../support/forge.js';
-import { FEATURES, makeForge, putFeatures, storedFeature } from '../support/forge-project.js';
+import { FEATURES, makeForge, storedFeature } from '../support/forge-project.js';
 import { HUMAN } from '../support/memory.js';
 import { makeFolder, type Project } from '../support/project.js';
 
@@ -115,34 +115,5 @@ describe('features that the command changed', () => {
       classification: 'REGRESSION',
       report: { regression_flags: ['C'], files_changed: 0 },
     });
-  });
-
-  it('GOV-01 GOV-03 leave the failures in a record with too many runs', async () => {
-    const project = await makeForge();
-    const tests = [...Array.from({ length: 1050 }, () => 'test -f kept'), 'test -f done'];
-    putFeatures(project, [{ id: 'A', name: 'a', status: 'in_progress', tests }]);
-    project.write('kept', '');
-    await runForge(project, ['trust', '--yes'], HUMAN);
-    const result = await cycle(project, ['--', 'true']);
-    expect(result).toMatchObject({ cycle: 1, classification: 'FAILURE', exit: 1 });
-    expect(result.memory_error).toBeUndefined();
-    const [stored] = await storedCycles(project);
-    expect(stored?.evaluation.evidence.length).toBe(500);
-    expect(stored?.evaluation.evidence[0]).toMatchObject({ argv: ['test', '-f', 'done'], exit_code: 1 });
-    expect(stored?.evaluation.evidence_left_out).toBe(551);
-    expect(result.report?.evidence_left_out).toEqual(stored?.evaluation.evidence_left_out);
-  });
-
-  it('GOV-01 GOV-03 leave the first violations in a record with too many', async () => {
-    const project = await makeForge();
-    const list = Array.from({ length: 1100 }, (_, i) => ({ id: `F${i}`, name: 'f', status: 'in_progress' }));
-    putFeatures(project, list);
-    const result = await cycle(project, sh('rm .forge/memory/long-term/features.d/*.json'));
-    expect(result).toMatchObject({ cycle: 1, classification: 'GOVERNANCE_VIOLATION', exit: 1 });
-    const [stored] = await storedCycles(project);
-    expect(stored?.evaluation.governance_violations.slice(-2)).toEqual([
-      'F499 was removed by the command, and put back',
-      'and 600 more',
-    ]);
   });
 });

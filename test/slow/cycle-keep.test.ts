@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CommitCheck, TrustReport } from '../../src/index.js';
 import { list } from '../support/checkpoints.js';
@@ -139,21 +139,6 @@ describe('[cycle] commit', () => {
     expect(JSON.stringify(result)).not.toContain(secret);
   });
 
-  it('GOV-04 skips a nested repository, and works without a first commit', async () => {
-    const project = await ready('commit');
-    mkdirSync(project.path('inner'));
-    project.git('-C', 'inner', 'init', '-q');
-    project.git('-C', 'inner', 'commit', '-q', '--allow-empty', '-m', 'Inner');
-    const result = await cycle(project, sh('touch done'));
-    expect(result.report?.commit).not.toBeNull();
-    expect(project.git('ls-files', 'inner')).toBe('');
-    expect((await cycle(project, ['--', 'true'])).report?.commit).toBeNull();
-    project.git('update-ref', '-d', 'HEAD');
-    const first = await cycle(project, ['--task', 'FORGE-001', '--', 'true']);
-    expect(first.report?.commit?.subject).toBe('[FORGE-001] Login works');
-    expect(project.git('rev-list', '--count', 'HEAD')).toBe('1');
-  });
-
   it('GOV-04 needs trust for a setting that came with the repository', async () => {
     const project = await ready();
     const text = project.read(CONFIG).replace('#commit = false', 'commit = true');
@@ -169,24 +154,6 @@ describe('[cycle] commit', () => {
     expect((await runForge(project, ['trust', '--yes'], terminal)).exitCode).toBe(0);
     expect((await forgeJson<TrustReport>(project, ['trust', '--show'])).trusted).toBe(true);
     expect((await cycle(project, sh('echo 2 > done'))).report?.commit?.hash).toBe(head(project));
-  });
-
-  it('GOV-04 makes a valid subject for any task', async () => {
-    const project = await ready('commit');
-    const subject = async (task: string, script: string): Promise<string | undefined> =>
-      (await cycle(project, ['--task', task, ...sh(script)])).report?.commit?.subject;
-    expect(await subject('SX9-123', 'echo 1 > a')).toBe('[SX9-123] SX9-123');
-    expect(await subject('none', 'echo 2 > a')).toBe('[FORGE] A governed cycle');
-    await forgeJson(project, [
-      'feature',
-      'add',
-      '--no-run',
-      'B',
-      'many words '.repeat(9).trim(),
-      '--test',
-      'true',
-    ]);
-    expect(await subject('B', 'echo 3 > a')).toMatch(/^\[B\] many words .{56}…$/);
   });
 });
 

@@ -1,4 +1,3 @@
-import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   BASE,
@@ -7,7 +6,6 @@ import {
   findings,
   fix,
   git,
-  KEPT,
   MERGED,
   OURS,
   stored,
@@ -60,17 +58,6 @@ describe('LAY-09 forge doctor --fix', () => {
     expect([fixes, exitCode, project.read(FILE)]).toEqual([[], 1, before]);
   });
 
-  it('leaves ids that differ only in case to a person', async () => {
-    const project = await diverge(BASE, [...BASE, feature('C')], [...BASE, feature('c')]);
-    git(project, 'merge', 'other');
-    const { fixes, exitCode, findings: found } = await fix(project);
-    expect([fixes, exitCode, stored(project).length]).toEqual([[], 1, 4]);
-    const told = found.map(({ observed, commands }) => `${observed} → ${commands[0]}`);
-    expect(told).toContainEqual(
-      expect.stringMatching(/^Two features have the id c .* → git rm \S+\/c\.json /),
-    );
-  });
-
   it('names settings and ledger files with markers, and what to type', async () => {
     const project = await makeForge();
     project.write(CONFIG, `${project.read(CONFIG)}\n<<<<<<< HEAD\n# a\n=======\n# b\n>>>>>>> other\n`);
@@ -87,44 +74,5 @@ describe('LAY-09 forge doctor --fix', () => {
     expect(found.find((text) => text.includes(CONFIG))).toMatch(/lines \d+ to \d+.* → .*EDITOR/);
     expect(found.find((text) => text.includes(ledger))).toMatch(/\(lines 1 to 3\) → forge memory repair$/);
     expect((await fix(project)).fixes).toEqual([]);
-  });
-
-  it('leaves two checkpoints of the same name to a person', async () => {
-    const project = await makeForge();
-    const path = '.forge/git/checkpoints/X-v1.json';
-    const add = (commit: string): void => {
-      project.write(path, `{ "commit": "${commit}" }\n`);
-      project.git('add', '-A');
-      project.git('commit', '-qm', commit);
-    };
-    project.git('switch', '-qc', 'other');
-    add('abc');
-    project.git('switch', '-q', '-');
-    add('def');
-    git(project, 'merge', 'other');
-    const [found = ''] = await findings(project);
-    expect(found).toContain(`→ git checkout --ours -- ${path} && git add -- ${path}   (or --theirs)`);
-    expect((await fix(project)).fixes).toEqual([]);
-    expect(
-      run(project.dir, 'sh', ['-c', `git checkout --theirs -- ${path} && git add -- ${path}`]).exitCode,
-    ).toBe(0);
-    expect([project.json(path), await findings(project)]).toEqual([{ commit: 'abc' }, []]);
-  });
-
-  it('reports that git add failed, and what to type then', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    git(project, 'merge', 'other');
-    project.write('.git/index.lock', '');
-    const { fixes, exitCode } = await fix(project);
-    expect([exitCode, fixes[0]?.done, fixes[0]?.problem]).toEqual([
-      1,
-      false,
-      expect.stringContaining('index.lock'),
-    ]);
-    expect([stored(project), readdirSync(project.path(KEPT)).length]).toEqual([MERGED, 1]);
-    rmSync(project.path('.git/index.lock'));
-    expect(await findings(project)).toEqual([expect.stringMatching(/^degraded: .* → git add -- /)]);
-    project.git('add', '--', FILE);
-    expect(await findings(project)).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ import {
   unmerged,
 } from '../support/fixes.js';
 import { forgeJson } from '../support/forge.js';
-import { featureFile, makeForge, makeStarted, putFeatures, storedFeature } from '../support/forge-project.js';
+import { featureFile, makeForge, putFeatures, storedFeature } from '../support/forge-project.js';
 import { commitAll, run } from '../support/project.js';
 
 /** The feature that both sides changed. */
@@ -93,24 +93,6 @@ describe('LAY-09 forge doctor --fix, after', () => {
     ).toEqual(['A', 'C', 'D']);
     expect(storedFeature(project, 'A')).toEqual(MERGED[0]);
     expect(git(project, '-c', 'core.editor=true', 'rebase', '--continue')).toBe(0);
-  });
-
-  it('a cherry-pick and a stash pop', async () => {
-    const picked = await diverge(BASE, OURS, THEIRS);
-    expect(git(picked, 'cherry-pick', 'other')).toBe(1);
-    await fix(picked);
-    expect(stored(picked)).toEqual(MERGED);
-
-    const project = await makeForge();
-    commit(project, ...BASE);
-    putFeatures(project, THEIRS);
-    project.git('add', '-A');
-    project.git('stash');
-    commit(project, ...OURS);
-    expect(git(project, 'stash', 'pop')).toBe(1);
-    await fix(project);
-    expect(stored(project)).toEqual(MERGED);
-    expect(project.git('stash', 'list')).not.toBe('');
   });
 
   it('an addition on both branches', async () => {
@@ -190,34 +172,5 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect([await active(), unmerged(project), git(project, 'commit', '-qm', 'Merge')]).toEqual([[], '', 0]);
     expect(project.git('ls-files', '.forge/linear')).not.toContain('active.d');
     expect((await forgeJson<Issue>(project, ['linear', 'show', 'LOCAL-7032'])).state).toBe('done');
-  });
-
-  it('issues and archived sessions', async () => {
-    const project = await makeStarted();
-    const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--learned', 'x']);
-    const session = archive;
-    const write = (word: string, at: string): void => {
-      const issue = { linear_id: 'L-1', title: word, updated_at: at, labels: [word] };
-      project.write('.forge/linear/active.d/L-1.json', JSON.stringify(issue, null, 2));
-      const kept = project.json<{ learned: string[] }>(session);
-      project.write(
-        session,
-        JSON.stringify({ ...kept, next: word, learned: [...kept.learned, word] }, null, 2),
-      );
-      commitAll(project, word);
-    };
-    project.git('switch', '-qc', 'other');
-    write('theirs', '2026-02-02T00:00:00Z');
-    project.git('switch', '-q', '-');
-    write('ours', '2026-02-01T00:00:00Z');
-    expect(git(project, 'merge', 'other')).toBe(1);
-    const { fixes, exitCode } = await fix(project);
-    expect([exitCode, fixes.length, unmerged(project)]).toEqual([0, 2, '']);
-    const { issues } = await forgeJson<IssueList>(project, ['linear', 'list']);
-    expect(issues).toMatchObject([{ title: 'theirs', labels: ['ours', 'theirs'] }]);
-    expect(project.json(session)).toMatchObject({
-      next: 'ours',
-      learned: [expect.any(String), 'ours', 'theirs'],
-    });
   });
 });

@@ -1,11 +1,9 @@
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/index.js';
 import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { HALT } from '../support/memory.js';
-import { makeFolder, makePlainProject, makeRepository, type Project } from '../support/project.js';
+import { makeRepository, type Project } from '../support/project.js';
 import { hookLists, serverFor } from '../support/wirings.js';
 
 const SETTINGS = '.claude/settings.json';
@@ -50,19 +48,6 @@ describe('forge doctor', () => {
       exitCode: 1,
       found: ['blocking: git may have been killed: its index.lock is older than a minute'],
       commands: [`rm ${project.path('.git/index.lock')}   # if no git runs here`],
-    });
-  });
-
-  it('works while memory is halted', async () => {
-    const project = await makeForge();
-    project.write(
-      HALT,
-      '{"at":"2026-03-01T10:00:00.000Z","reasons":["execution.jsonl:1: record 2 was removed"]}',
-    );
-    expect(await doctor(project)).toEqual({
-      exitCode: 1,
-      found: ['blocking: memory is halted: execution.jsonl:1: record 2 was removed'],
-      commands: ['forge memory verify'],
     });
   });
 
@@ -142,20 +127,6 @@ describe('forge doctor --agent', () => {
     expect(found).toEqual(expected);
   });
 
-  it('AGT-01 looks in the home folder for the plugin and for hooks of all projects', async () => {
-    const project = await makeForge();
-    const home = makeFolder();
-    const env = { HOME: home };
-    const put = (settings: object): void => {
-      mkdirSync(join(home, '.claude'), { recursive: true });
-      writeFileSync(join(home, SETTINGS), JSON.stringify(settings));
-    };
-    put({ hooks: hookLists('claude') });
-    expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
-    put({ enabledPlugins: { 'forge-memory@forge': true } });
-    expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
-  });
-
   it('AGT-01 reports unapproved tests and failed hooks', async () => {
     const project = await makeForge();
     wire(project);
@@ -171,14 +142,5 @@ describe('forge doctor --agent', () => {
     ]);
     expect(commands).toEqual(['forge trust', 'tail .git/forge/hooks.log']);
     expect(exitCode).toBe(0);
-  });
-
-  it('AGT-01 checks agents without a .forge/ too', async () => {
-    const project = makePlainProject();
-    wire(project, '/gone/forge');
-    expect((await doctor(project, ['--agent'])).found).toEqual([
-      expect.stringMatching(/^blocking: There is no \.forge/),
-      ...[SETTINGS, SERVERS].map((path) => `blocking: ${path} starts /gone/forge, which does not exist`),
-    ]);
   });
 });

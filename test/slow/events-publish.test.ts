@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { EndedSession } from '../../src/index.js';
-import { forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import {
   client,
@@ -98,23 +98,6 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     expect([exitCode, stderr, waiting(first)]).toEqual([0, '', 0]);
   });
 
-  it('EVT-02 B-70 a command ends although the server holds its connection open', async () => {
-    const [silent, project] = [await startSilent(), await makeForge()];
-    const child = startBinary(project.dir, ['note', 'add', 'x'], silent.env);
-    const code = await new Promise((done) => child.on('close', done));
-    expect([code, waiting(project)]).toEqual([0, 1]);
-  });
-
-  it('EVT-02 B-70 a name that nobody knows costs a command one line', async () => {
-    const project = await makeForge();
-    const env = { NATS_URL: 'nats://nobody.invalid:4222' };
-    const { exitCode, stderr } = await runForge(project, ['note', 'add', 'x'], { env });
-    expect([exitCode, stderr]).toEqual([
-      0,
-      expect.stringMatching(/^! 1 event waits .*nobody\.invalid.*\n$|^! 1 event waits .* in time\.\n$/),
-    ]);
-  });
-
   it.each([
     ['another protocol', '220 smtp ready\r\n'],
     ['half an INFO', 'INFO {"server_id":\r\n'],
@@ -153,18 +136,6 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     await manager.streams.update('FORGE_MEMORY', { max_msgs: 10 });
     await forgeJson(project, ['events', 'flush'], { env: server.env });
     expect(await types(project, server)).toEqual(['learning', 'learning']);
-  });
-
-  it('EVT-01 a stream of that name for other subjects is named, and left alone', async () => {
-    const [server, project] = [await startNats(), await makeForge()];
-    const manager = await (await import('@nats-io/jetstream')).jetstreamManager(await client(server));
-    await manager.streams.add({ name: 'FORGE_MEMORY', subjects: ['orders.>'] });
-    await runForge(project, ['note', 'add', 'one'], { env: server.env });
-    expect(await forgeError(project, ['events', 'flush'], { env: server.env })).toMatchObject({
-      ...{ exitCode: 6, code: 'events.stream' },
-      message: expect.stringContaining('does not hold sx9.forge.memory.session.start'),
-    });
-    expect((await manager.streams.info('FORGE_MEMORY')).config.subjects).toEqual(['orders.>']);
   });
 
   it('EVT-01 a dry run writes and sends nothing; a damaged file does not stop the others', async () => {

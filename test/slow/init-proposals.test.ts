@@ -1,7 +1,7 @@
 import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, differences, makeForge, putFeatures, snapshot } from '../support/forge-project.js';
+import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
 import { makePlainProject, makeRepository, run } from '../support/project.js';
 import { init, makeTelling, settings } from '../support/proposals.js';
 
@@ -96,29 +96,6 @@ describe('proposals of forge init', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('LAY-04 --dry-run shows the proposals and writes nothing', async () => {
-    const project = makeTelling();
-    const before = snapshot(project.dir);
-    const { stdout } = await runForge(project, ['init', '-n']);
-    for (const line of [
-      /^ {2}stack +mixed +package\.json, services\/api\/go\.mod$/m,
-      /^ {2}tests +npm test +package\.json; to run it at checkpoints too: forge config set checkpoint\.verify "npm test"$/m,
-      /^ {2}issue ids +SHOP-\\d\+ +recent commits$/m,
-    ])
-      expect(stdout).toMatch(line);
-    const given = await runForge(project, ['init', '-n', '--test', 'node --test']);
-    expect(given.stdout).not.toContain('to run it at checkpoints too');
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
-  });
-
-  it('LAY-04 the first proposed feature needs no id', async () => {
-    const project = makeRepository();
-    const add = 'forge feature add "First thing to build"';
-    expect((await init(project)).next.join()).toContain(add);
-    expect((await runForge(project, [])).stdout).toContain(add);
-    expect((await runForge(project, ['feature', 'add', 'First thing'])).stdout).toContain('first-thing ');
-  });
-
   it('LAY-04 restores a removed folder, and one line reports the restored records', async () => {
     const project = makeRepository();
     await init(project);
@@ -129,18 +106,6 @@ describe('proposals of forge init', () => {
     expect(stderr.match(/^! restored 2 records that had gone missing$/gm)).toHaveLength(1);
     const { notes } = await forgeJson<{ notes: { text: string }[] }>(project, ['note', 'list']);
     expect(notes.map(({ text }) => text)).toEqual(['one', 'two']);
-  });
-
-  it('LAY-04 uses the checked-out branch if git knows no other', async () => {
-    const project = makeRepository();
-    project.git('branch', '-m', 'develop');
-    project.git('branch', 'old');
-    expect(await init(project)).toMatchObject({
-      proposals: expect.arrayContaining([
-        { name: 'branch', value: 'develop', from: 'checked out', taken: true },
-      ]),
-    });
-    expect(settings(project).git).toEqual({ default_branch: 'develop' });
   });
 
   it('LAY-02 in an existing forge, flags for settings change nothing and name the command to use', async () => {
@@ -170,12 +135,6 @@ describe('proposals of forge init', () => {
     expect((await init(broken)).proposals).toMatchObject([{ name: 'stack', value: 'node' }]);
     broken.write('.forge/memory/long-term/features.json', '{ "features": [');
     expect((await runForge(broken, ['init'])).exitCode).toBe(0);
-  });
-
-  it('LAY-04 next does not suggest a feature if there are some', async () => {
-    const project = await makeForge();
-    putFeatures(project, [{ id: 'A-1', name: 'a', status: 'not_implemented' }]);
-    expect((await init(project)).next).toEqual(['sh .forge/init.sh', 'forge start']);
   });
 
   it('LAY-02 keeps an init.sh when the project changed; a new one fits it, and is approved', async () => {

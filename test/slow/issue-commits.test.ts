@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { create } from '../support/checkpoints.js';
-import { forgeJson, runForge } from '../support/forge.js';
+import { forgeJson } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { MESSAGE } from '../support/message.js';
-import { changedPaths, makeFolder, type Project, projectAt } from '../support/project.js';
+import { changedPaths, type Project } from '../support/project.js';
 
 const HISTORY = '.forge/linear/history';
 
@@ -105,52 +105,5 @@ describe('commits that name an issue', () => {
     await session(project);
     expect(project.json(done('SX9-123'))).toMatchObject({ state: 'done', git_refs: { commits: [own] } });
     expect(project.read(done('SX9-7'))).toBe(untouched);
-  });
-
-  it('LIN-04 merges are left out, because their commits are listed themselves', async () => {
-    const project = await makeForge();
-    putIssues(project, 'SX9-123');
-    project.git('switch', '-qc', 'feature/SX9-123');
-    const own = commit(project, MESSAGE);
-    project.git('switch', '-q', 'main');
-    project.git('merge', '-q', '--no-ff', '-m', 'Merge SX9-123', 'feature/SX9-123');
-    await session(project);
-    expect(refsOf(project, 'SX9-123')?.commits).toEqual([own]);
-  });
-
-  it('LIN-04 damaged issues, an unborn branch and no git do not block the session’s end', async () => {
-    const project = await makeForge();
-    putIssues(project, 'SX9-123');
-    commit(project, MESSAGE);
-    await forgeJson(project, ['session', 'start']);
-    const whole = project.read(ISSUES);
-    const damaged = '{ "issues": [';
-    project.write(ISSUES, damaged);
-    const { warnings, commit_skipped } = await forgeJson<{ warnings: string[]; commit_skipped?: string }>(
-      project,
-      ['session', 'end'],
-    );
-    expect([warnings.join('\n'), commit_skipped]).toEqual([
-      expect.stringMatching(/Commits were not added.*active\.json/),
-      'nothing changed',
-    ]);
-    expect(project.read(ISSUES)).toBe(damaged);
-
-    const unborn = projectAt(makeFolder());
-    unborn.git('init', '-q');
-    await runForge(unborn, ['init']);
-    unborn.write(ISSUES, whole);
-    expect(await session(unborn)).toEqual([]);
-    expect(refsOf(unborn, 'SX9-123')).toBeUndefined();
-  });
-
-  it('LIN-04 --dry-run adds nothing', async () => {
-    const project = await makeForge();
-    putIssues(project, 'SX9-123');
-    commit(project, MESSAGE);
-    await forgeJson(project, ['session', 'start']);
-    const before = project.read(ISSUES);
-    await forgeJson(project, ['session', 'end', '--dry-run']);
-    expect(project.read(ISSUES)).toBe(before);
   });
 });

@@ -104,16 +104,4 @@ describe('working memory and sessions', () => {
     await start(project, at(bob, 31), '--resume', session.id);
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
   });
-
-  it('KFR-13 ignores entries of another session', async () => {
-    const project = await makeWorking();
-    await patch(project, [add('Goal', 'g'), add('OpenQuestion', 'a?')]);
-    project.write(
-      KFR,
-      project.read(KFR).replace(/"session": "[^"]+"/, '"session": "2020-01-01-session-001-abcdef"'),
-    );
-    expect((await list(project)).entries).toEqual([]);
-    expect(textsOf(await patch(project, [add('Goal', 'h')]))).toEqual(['kfr-1 h']);
-    expect((await runForge(project, ['session', 'end', '--no-commit'])).exitCode).toBe(0);
-  });
 });

@@ -53,19 +53,6 @@ describe("filters of the repository's own config", () => {
     expect((await runForge(project, args, run(true))).exitCode).toBe(0);
   });
 
-  it('GIT-06 the filter of git lfs install --local is set up with git lfs install', async () => {
-    const { project } = await makeFiltered();
-    for (const name of ['clean', 'smudge'])
-      project.git('config', `filter.lfs.${name}`, project.git('config', `filter.crypt.${name}`));
-    project.write('.gitattributes', '*.key filter=lfs\n');
-    project.git('commit', '-qam', 'Use LFS');
-    project.write('a.key', 'newer\n');
-    expect(await forgeError(project, ['checkpoint', 'create', 'B', '--verify', 'true'])).toMatchObject({
-      code: 'checkpoint.filter',
-      hint: expect.stringMatching(/^git lfs install /),
-    });
-  });
-
   it('GIT-06 a rollback never writes git’s stored form of a file; with the filter set up it completes', async () => {
     const { project, run } = await makeFiltered();
     await create(project, 'A', '--verify', 'grep -q works app.txt');

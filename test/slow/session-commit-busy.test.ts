@@ -126,19 +126,6 @@ describe('while git is in the middle of something', () => {
     },
   );
 
-  it('SES-06 keeps the messages that git prepared for the next commit of the person', () => {
-    const project = makeDiverged();
-    const names = ['COMMIT_EDITMSG', 'SQUASH_MSG'];
-    project.git('checkout', '-q', '-b', 'third', 'main~1');
-    project.git('merge', '-q', '--squash', 'side');
-    const texts = names.map((name) => project.read(`.git/${name}`));
-
-    expectSessionCommit(project, workAndEnd(project));
-
-    expect(names.map((name) => project.read(`.git/${name}`))).toEqual(texts);
-    expect(changedPaths(project)).toEqual(['M  src/app.js']);
-  });
-
   it('SES-06 says why nothing was committed: .forge/ is ignored, or git does not know who commits', () => {
     const ignored = makeForgeRepository();
     ignored.write('.gitignore', '.forge/\n');
@@ -198,28 +185,6 @@ describe('inside a git hook', () => {
     const ended = main.json<Ended>('.git/hook.out');
     expect(ended.commit_skipped).toBe('a git hook is running');
     expect(changedPaths(main).join()).toContain(ended.archive);
-  });
-
-  it('B-48 looks at the folder named by -C, not at the repository whose hook runs', () => {
-    const other = makeForgeRepository();
-    workAndEnd(other);
-    other.git('commit', '--allow-empty', '-qm', 'Only in the other one');
-    const head = other.git('rev-parse', 'HEAD');
-    const { tree } = makeHooked(
-      `cd /\nforge -C '${other.dir}' session start --json >'${other.dir}/hook.out'`,
-    );
-
-    tree.git('commit', '--allow-empty', '-qm', 'Mine');
-
-    const { session, briefing } = JSON.parse(other.read('hook.out')) as {
-      session: { head: string; branch: string };
-      briefing: { text: string };
-    };
-    expect(session).toMatchObject({ head, branch: 'main' });
-    // This comes from git itself, which the hook's GIT_DIR would lead to the other repository.
-    expect(briefing.text).toContain('Only in the other one');
-    expect(changedPaths(other)).toEqual(['?? hook.out']);
-    expect(changedPaths(tree)).toEqual([]);
   });
 
   it.each([

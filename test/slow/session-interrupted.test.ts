@@ -2,15 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ada, at, bob, type Started, start } from '../support/agents.js';
 import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
-import {
-  differences,
-  FOCUS,
-  makeForge,
-  PROGRESS,
-  SESSION,
-  SESSIONS,
-  snapshot,
-} from '../support/forge-project.js';
+import { FOCUS, makeForge, PROGRESS, SESSION, SESSIONS, snapshot } from '../support/forge-project.js';
 
 /** Ada's session with work in it, and with what comes next. */
 async function makeHalfDone(...args: string[]) {
@@ -88,16 +80,6 @@ describe('an abandoned session', () => {
     expect((await start(far, at(bob, 60, 'unknown'))).session.id).toBe('2026-03-01-session-002');
   });
 
-  it('SES-07 the time for another host is a setting', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['config', 'set', 'session.unknown_host_minutes', '2']);
-    await start(project, at(ada, 0));
-    expect((await forgeError(project, ['session', 'start'], { world: at(bob, 1.9, 'unknown') })).code).toBe(
-      'session.held',
-    );
-    expect((await start(project, at(bob, 2, 'unknown'))).session.state).toBe('started');
-  });
-
   it('SES-07 --resume picks up its task and next step, once', async () => {
     const { project, session } = await makeHalfDone('--task', 'The work');
     await forgeJson(project, ['focus', 'set', '--file', 'a.js', '--phase', 'BUILD'], { world: at(ada, 1) });
@@ -158,36 +140,5 @@ describe('an abandoned session', () => {
     });
     expect((await forgeJson<Started>(project, ['session', 'show', twin])).session.id).toBe(twin);
     expect((await start(project, at(ada, 2))).session.id).toBe('2026-03-01-session-002');
-  });
-
-  it('SES-07 --take-over --resume latest --dry-run shows the result, and does nothing', async () => {
-    const project = await makeForge();
-    const alice = await start(project, at(agent('alice'), 0));
-    const before = snapshot(project.dir);
-    for (const wanted of ['latest', alice.session.id]) {
-      const words = ['session', 'start', '--take-over', '--resume', wanted, '-n'];
-      const { exitCode, stdout } = await runForge(project, words, { world: at(agent('bob'), 1) });
-      expect([exitCode, stdout]).toEqual([
-        0,
-        expect.stringContaining(`started, resumes ${alice.session.id}`),
-      ]);
-    }
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
-  });
-
-  it('SES-07 a wrong --resume archives nothing, even with --take-over', async () => {
-    const project = await makeForge();
-    await start(project, at(ada, 0));
-    await forgeJson(project, ['progress', 'add', 'work'], { world: at(ada, 1) });
-    const before = snapshot(project.dir);
-    for (const flags of [['--take-over'], []])
-      expect(
-        await forgeError(project, ['session', 'start', ...flags, '--resume', '2026-03-01-session-007'], {
-          world: at(bob, 60, flags.length > 0 ? 'alive' : 'gone'),
-        }),
-      ).toMatchObject({ exitCode: 2, code: 'session.unknown' });
-    expect(snapshot(project.dir)).toEqual(before);
-    const taken = await start(project, at(bob, 61), '--take-over', '--resume', 'latest');
-    expect(taken.session.resumed_from).toBe('2026-03-01-session-001');
   });
 });

@@ -1,11 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { type Reverified, systemWorld } from '../../src/index.js';
+import type { Reverified } from '../../src/index.js';
 import { claude, contextOf } from '../support/agent-hooks.js';
-import { ada, at, bob } from '../support/agents.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
+import { CONFIG, FEATURES, makeForge, storedFeature } from '../support/forge-project.js';
 import { logOf } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
@@ -144,13 +143,6 @@ describe('forge start --reverify', () => {
     expect(runsOf(project)).toEqual(['A']);
   });
 
-  it('SES-11 runs one at a time, for tests of a repository share what they work on', async () => {
-    const project = await passing('A', 'B', 'C');
-    await replaceTests(project, ['A', 'B', 'C'], "sh -c 'mkdir busy && sleep 0.3 && rmdir busy'");
-    const { reverified } = await start(project, '--reverify', '3');
-    expect(reverified).toMatchObject({ regressed: [], not_run: [] });
-  });
-
   it('SES-11 leaves out what a human vouches for, what has no tests, and what only claims to pass', async () => {
     const project = await passing('A', 'B');
     await forgeJson(project, ['feature', 'add', '--no-run', 'H', 'By word', '--test', script('H')]);
@@ -169,41 +161,6 @@ describe('forge start --reverify', () => {
     const { reverified } = await start(project, '--reverify', '9');
     expect(reverified?.results.map(({ id }) => id)).toEqual(['A', 'B']);
     expect(storedFeature(project, 'H')).toMatchObject({ status: 'passing' });
-  });
-
-  it('SES-11 says so where nothing passes yet, and takes a sensible number only', async () => {
-    const project = await makeForge();
-    expect((await runForge(project, ['session', 'start', '--reverify', '3'])).stdout).toContain(
-      '\n  No feature passes yet that could be verified again.\n',
-    );
-    for (const wrong of ['-1', '1001', 'all', '1.5'])
-      expect(await forgeError(project, ['session', 'start', `--reverify=${wrong}`])).toMatchObject({
-        exitCode: 2,
-      });
-  });
-
-  it('SES-11 shows with --dry-run what would run, and runs nothing', async () => {
-    const project = await passing('A', 'B');
-    const before = snapshot(project.dir);
-    const { stdout, exitCode } = await runForge(project, ['session', 'start', '--reverify', '1', '-n']);
-    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/\n {2}would run A {2}sh -c/)]);
-    expect(runsOf(project)).toEqual([]);
-    expect(snapshot(project.dir)).toEqual(before);
-  });
-
-  it('SES-11 runs nothing for a start that is refused, or that names a wrong session', async () => {
-    const project = await passing('A');
-    expect(await forgeError(project, 'session start --reverify 1 --resume nonsense')).toMatchObject({
-      exitCode: 2,
-    });
-    await forgeJson(project, ['session', 'start'], { world: at(ada, 0) });
-    expect(await forgeError(project, 'session start --reverify 1', { world: at(bob, 60) })).toMatchObject({
-      code: 'session.held',
-    });
-    expect(runsOf(project)).toEqual([]);
-    const over = ['session', 'start', '--reverify', '1', '--take-over', '--resume', 'latest'];
-    const taken = await forgeJson<Started>(project, over, { world: at(bob, 61) });
-    expect([taken.session.state, taken.reverified?.results.length]).toEqual(['started', 1]);
   });
 });
 
@@ -241,17 +198,5 @@ describe('[session] reverify', () => {
       '! No feature was verified again: an agent waits for its hook. Run: forge start --reverify 3',
     );
     expect(runsOf(project)).toEqual([]);
-  });
-
-  it('SES-11 is asked of a builder too, who may verify features', async () => {
-    const project = await passing('A');
-    const env = { ...process.env, FORGE_ROLE: 'builder' };
-    const outcome = await runForge(project, ['session', 'start', '--reverify', '1', '--json'], {
-      env,
-      world: systemWorld(env, false),
-    });
-    expect(JSON.parse(outcome.stdout)).toMatchObject({
-      reverified: { results: [{ id: 'A', status: 'passing' }] },
-    });
   });
 });

@@ -4,7 +4,7 @@ import { runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { containerOf, record, recordMany } from '../support/memory.js';
 import type { Project } from '../support/project.js';
-import { component, statusOf } from '../support/statuses.js';
+import { component } from '../support/statuses.js';
 
 describe('forge status and the ledgers', () => {
   const edit = (project: Project): void =>
@@ -44,17 +44,6 @@ describe('forge status and the ledgers', () => {
     const told = await component(project, 'long-term');
     expect([told.color, told.fix]).toEqual(['yellow', ['forge memory verify']]);
     expect(told.reasons[0]).toMatch(/^2\d records written here have disappeared; none was restored$/);
-  });
-
-  it('VIS-01 rereads only what changed since it was found intact', async () => {
-    const project = await recorded();
-    await statusOf(project);
-    const before = snapshot(project.dir);
-    await statusOf(project);
-    const changed = differences(before, snapshot(project.dir));
-    expect(changed).toEqual([]);
-    edit(project);
-    expect((await component(project, 'long-term')).color).toBe('red');
   });
 });
 

@@ -188,13 +188,6 @@ describe('forge status and Linear', () => {
     expect(project.git('log', '-2', '--format=%s')).toMatch(/^chore: session end: .*\nfeat: wire the login$/);
     expect((await component(project, 'linear')).color).toBe('green');
   });
-
-  it("VIS-01 forge's own investigations do not count as use", async () => {
-    const project = await makeForge();
-    const issues = [{ linear_id: 'INVESTIGATE-AB', title: 'Investigate', type: 'investigation' }];
-    project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
-    expect((await component(project, 'linear')).reasons).toEqual(['not set up']);
-  });
 });
 
 describe('forge', () => {});

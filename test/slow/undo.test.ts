@@ -89,23 +89,6 @@ describe('forge undo', () => {
     expect(project.read(FEATURES)).toBe(mine);
   });
 
-  it('GIT-09 the focus comes back with its removed feature, unless another task has it by then', async () => {
-    const project = await makeForge();
-    for (const id of ['A', 'B']) await forgeJson(project, ['feature', 'add', id, id]);
-    const focus = async (): Promise<string | null> =>
-      (await forgeJson<{ task: string | null }>(project, ['focus', 'show'])).task;
-    await forgeJson(project, ['focus', 'set', 'A']);
-    await forgeJson(project, ['feature', 'remove', 'A']);
-    expect(await focus()).toBeNull();
-    await undo(project);
-    expect(await focus()).toBe('A: A');
-    await undo(project);
-    expect([await focus(), storedFeature(project, 'A')]).toEqual([null, undefined]);
-    await forgeJson(project, ['focus', 'set', 'B']);
-    await undo(project);
-    expect([await focus(), storedFeature(project, 'A')]).toEqual(['B: B', expect.anything()]);
-  });
-
   it('GIT-09 a discarded session runs again with every file restored; again, it is discarded', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);

@@ -2,18 +2,7 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeConflict } from '../support/conflicts.js';
 import { fixedClock, forgeJson, runForge } from '../support/forge.js';
-import {
-  CONFIG,
-  FEATURES,
-  FOCUS,
-  ISSUES,
-  KNOWLEDGE,
-  makeForge,
-  makeStarted,
-  PROGRESS,
-  SESSION,
-} from '../support/forge-project.js';
-import { KFR } from '../support/kfrs.js';
+import { makeForge, makeStarted } from '../support/forge-project.js';
 import { commitAll, makeRepository } from '../support/project.js';
 
 interface Where {
@@ -89,14 +78,6 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     expect(stdout).toContain('Next:\n  forge kfr list\n');
   });
 
-  it('LAY-05 names a detached HEAD and an unborn branch', async () => {
-    const project = await makeForge();
-    project.git('checkout', '-q', '--detach');
-    expect((await runForge(project, [])).stdout).toContain('(detached HEAD)');
-    project.git('checkout', '-q', '--orphan', 'unborn');
-    expect((await runForge(project, [])).stdout).toContain('(unborn)');
-  });
-
   it('LAY-05 explains how to add a .forge/ that this checkout leaves out', async () => {
     const project = await makeForge();
     project.git('status', '-s');
@@ -114,26 +95,5 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     expect(stdout).toMatch(/its files were removed here\.\nBegin with: git restore \.forge /);
     project.git('restore', '.forge');
     expect(project.git('status', '--porcelain')).toBe('');
-  });
-
-  it.each([
-    [FEATURES, 'Damaged'],
-    [FOCUS, 'Damaged'],
-    [KFR, 'Damaged'],
-    [SESSION, 'Damaged'],
-    [ISSUES, 'linear red'],
-    [KNOWLEDGE, 'long-term red'],
-    [PROGRESS, 'short-term red'],
-    [CONFIG, 'Damaged'],
-  ])('B-12 VIS-01 a damaged %s is named, and is no reason to fail', async (file, named) => {
-    const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
-    await forgeJson(project, ['feature', 'verify', 'A']);
-    await forgeJson(project, ['session', 'start']);
-    project.write(file, Buffer.from('{"schema_version": 1,, \u00ff', 'latin1'));
-    const { stdout, stderr, exitCode } = await runForge(project, []);
-    expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout).toContain(named);
-    expect(stdout).toMatch(/Next:\n {2}forge /);
   });
 });

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { WiringChange, WiringStatus } from '../../src/index.js';
@@ -54,19 +54,6 @@ describe('forge agent install', () => {
     expect(differences(before, snapshot(project.dir)).filter((path) => path !== '.git/index')).toEqual([]);
   });
 
-  it('AGT-01 does not ask to commit a file that git ignores', async () => {
-    const project = await makeForge();
-    project.write('.gitignore', '.claude/\n');
-    const texts = (await install(project)).wants.map(({ text }) => text);
-    expect(texts).toContain(
-      `git ignores ${SETTINGS}: install in each clone and worktree, or: git add -f ${SETTINGS}`,
-    );
-    expect(texts.at(-1)).toContain('commit these files');
-    project.write('.gitignore', '.claude/\n.mcp.json\n');
-    const again = await install(project, '--command', 'npx --no-install forge');
-    expect(again.wants.map(({ text }) => text).join('\n')).not.toContain('commit these files');
-  });
-
   it("AGT-01 keeps a person's own hooks first, and every byte of the file", async () => {
     const project = await withSettings();
     await install(project);
@@ -108,25 +95,6 @@ describe('forge agent install', () => {
     expect(project.read('.claude/settings.json')).toBe(own);
   });
 
-  it('AGT-01 its help names the agents', async () => {
-    for (const word of ['install', 'uninstall']) {
-      const { stdout } = await runForge(await makeForge(), ['agent', word, '--help']);
-      expect(stdout.replace(/\s+/g, ' ')).toContain(
-        '(claude, codex, gemini, cursor, opencode, copilot or all)',
-      );
-    }
-  });
-
-  it('AGT-01 changes nothing the second time', async () => {
-    const project = await withSettings();
-    await install(project);
-    await expectUntouched(project, async () => {
-      const { stdout } = await runForge(project, ['agent', 'install', 'claude']);
-      expect(stdout).toBe('claude: already wired.\n');
-      expect((await install(project)).files.map(({ change }) => change)).toEqual(Array(2).fill('unchanged'));
-    });
-  });
-
   it('AGT-01 with another command replaces its own entries, and uninstall still restores the bytes', async () => {
     const project = await withSettings();
     await install(project);
@@ -152,17 +120,6 @@ describe('forge agent install', () => {
     const { stdout, stderr } = await runForge(project, args);
     expect(stderr).toMatch(/would change: .*rules<U\+001B>/);
     expect(stdout + stderr).not.toContain('\u001b');
-  });
-
-  it('AGT-01 keeps the mode of a file', async () => {
-    const project = await withSettings();
-    for (const mode of [0o666, 0o600]) {
-      chmodSync(project.path(SETTINGS), mode);
-      await install(project);
-      expect(statSync(project.path(SETTINGS)).mode & 0o777).toBe(mode);
-      await uninstall(project);
-      expect(statSync(project.path(SETTINGS)).mode & 0o777).toBe(mode);
-    }
   });
 
   it.each(['cursor2', '', 'Claude', 'cluade'])('AGT-01 refuses the agent %j: exit 2', async (word) => {

@@ -186,13 +186,6 @@ describe('forge done', () => {
     expect((await runForge(project, first)).stdout).toContain('not run (no test ran)');
   });
 
-  it('FEA-02 runs a feature once that is named twice', async () => {
-    const project = await makeForge();
-    await add(project, 'A', 'true');
-    const { results } = await forgeJson<{ results: object[] }>(project, ['feature', 'verify', 'A', 'a']);
-    expect(results).toHaveLength(1);
-  });
-
   it('LAY-09 a run that changes no status changes no feature file; the evaluation tier has each run', async () => {
     const project = await makeForge();
     await add(project, 'A', 'true');

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { splitCommand } from '../../src/core/argv.js';
 import type { Briefing } from '../../src/index.js';
 import { fixedClock, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, prepared } from '../support/forge-project.js';
+import { makeForge } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
 import { commitAll } from '../support/project.js';
 
 const tokens = (text: string): number => Math.ceil(Buffer.byteLength(text, 'utf8') / 4);
 
 /** A project with something in every section, and much in most. */
-const full = prepared(async () => {
+async function full(): Promise<Project> {
   const project = await makeForge();
   const world = fixedClock();
   const list = Array.from({ length: 60 }, (_, i) => ({ id: `F-${i}`, name: `Feature ${i} ünd mehr` }));
@@ -45,7 +45,7 @@ const full = prepared(async () => {
   await forgeJson(project, ['session', 'end', '--next', 'the next step'], { world });
   await forgeJson(project, 'focus set --task "The task" --file a.js --blocker "no key"', { world });
   return project;
-});
+}
 
 /** Nobody can foresee the marks around the data: they differ from run to run. */
 const unmarked = (text = ''): string => text.replaceAll(/(data|end) [0-9a-f]{12}\b/g, '$1 MARK');

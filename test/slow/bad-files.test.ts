@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { forgeError, runForge, startLibrary } from '../support/forge.js';
+import { forgeError, runForge } from '../support/forge.js';
 import {
   differences,
   FOCUS,
@@ -10,7 +9,6 @@ import {
   makePlainForge,
   PROGRESS,
   snapshot,
-  storedFeature,
 } from '../support/forge-project.js';
 import { makeFolder, projectAt } from '../support/project.js';
 import { FILES, prepared } from '../support/state-files.js';
@@ -47,18 +45,6 @@ describe('bad kinds of files', () => {
       }
       renameSync(good, project.path(path));
       expect((await runForge(project, read)).exitCode).toBe(0);
-    }
-  });
-
-  it('B-20 a file with a hard link is a regular file: it is read, and the other name keeps its bytes', async () => {
-    const project = await prepared(makePlainForge);
-    const copies = projectAt(makeFolder());
-    for (const { path, read, write } of FILES) {
-      const bytes = project.read(path);
-      linkSync(project.path(path), copies.path('other'));
-      for (const args of [read, write]) expect((await runForge(project, args)).exitCode, path).toBe(0);
-      expect([path, copies.read('other')]).toEqual([path, bytes]);
-      rmSync(copies.path('other'));
     }
   });
 
@@ -174,18 +160,5 @@ describe('bad kinds of files', () => {
     const error = await forgeError(project, ['focus', 'set', '--task', 'x'], { world: { now } });
     expect(error).toMatchObject({ exitCode: 3, code: 'lock.lost' });
     expect([project.read(FOCUS), project.read(lock)]).toEqual([before, 'of another process']);
-  });
-
-  it('B-20 waits for a FIFO in place of the lock, without reading it', async () => {
-    const project = await makePlainForge();
-    mkdirSync(project.path('.forge/local'), { recursive: true });
-    execFileSync('mkfifo', [project.path('.forge/local/lock')]);
-    const child = startLibrary(project.dir, "open().feature.add({ id: 'A', name: 'a' })");
-    const ended = new Promise((done) => child.on('close', done));
-    // Long enough that it waits on most machines.
-    await pause(600);
-    rmSync(project.path('.forge/local/lock'));
-    expect(await ended).toBe(0);
-    expect(storedFeature(project, 'A')).toMatchObject({ name: 'a' });
   });
 });

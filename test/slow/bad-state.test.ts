@@ -8,9 +8,7 @@ import {
   FOCUS,
   featureFile,
   KNOWLEDGE,
-  makeForge,
   makePlainForge,
-  putFeatures,
   SESSION,
 } from '../support/forge-project.js';
 import { KFR } from '../support/kfrs.js';
@@ -161,19 +159,5 @@ describe('damaged state files', () => {
     const { hint = '' } = await forgeError(project, ['session', 'start']);
     expect(typeIt(project, hint)).toBe(0);
     expect((await runForge(project, ['session', 'start'])).exitCode).toBe(0);
-  });
-
-  it('names the lines of a merge conflict, and suggests nothing that drops a side', async () => {
-    const project = await makeForge();
-    putFeatures(project, [{ id: 'A', name: 'a', status: 'failing' }]);
-    const text = project.read(featureFile('A'));
-    project.write(
-      featureFile('A'),
-      text.replace('  "name"', '<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n"name"'),
-    );
-    const error = await forgeError(project, ['feature', 'list']);
-    expect(error).toMatchObject({ exitCode: 4, code: 'file.conflict', line: 4 });
-    expect(error.message).toContain('lines 4 to 8');
-    expect(error.hint).toMatch(/^forge doctor --fix /);
   });
 });

@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Briefing } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, prepared, snapshot } from '../support/forge-project.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { commitAll, type Project, run } from '../support/project.js';
 
 const tokens = (text: string): number => Math.ceil(Buffer.byteLength(text, 'utf8') / 4);
 
 /** A project with something in every section, and much in most. */
-const full = prepared(async () => {
+async function full(): Promise<Project> {
   const project = await makeForge();
   const world = fixedClock();
   const list = Array.from({ length: 60 }, (_, i) => ({ id: `F-${i}`, name: `Feature ${i} ünd mehr` }));
@@ -44,7 +44,7 @@ const full = prepared(async () => {
   await forgeJson(project, ['session', 'end', '--next', 'the next step'], { world });
   await forgeJson(project, 'focus set --task "The task" --file a.js --blocker "no key"', { world });
   return project;
-});
+}
 
 /** Nobody can foresee the marks around the data: they differ from run to run. */
 const unmarked = (text = ''): string => text.replaceAll(/(data|end) [0-9a-f]{12}\b/g, '$1 MARK');

@@ -138,23 +138,6 @@ describe('signals', () => {
     expect((await storedCycles(project)).length).toBe(1);
   });
 
-  it('GOV-02 Ctrl-C before the command skips and records it', async () => {
-    const project = await ready();
-    project.write('.forge/init.sh', `#!/bin/sh\necho begun\n${WAIT}\n`);
-    await trust(project);
-    const child = startBinary(project.dir, ['cycle', ...sh('touch ran')]);
-    const { ended } = follow(child);
-    await interrupt(child, '| begun');
-    project.write('go', '');
-    expect((await ended).exitCode).toBe(130);
-    expect(project.has('ran')).toBe(false);
-    const [stored] = await storedCycles(project);
-    expect(stored?.evaluation).toMatchObject({ classification: 'FAILURE', environment_valid: true });
-    expect(stored?.execution.stages).toContainEqual(
-      expect.objectContaining({ name: 'execution', status: 'skipped', note: 'interrupted' }),
-    );
-  });
-
   it.each([
     ['the second Ctrl-C', 'SIGINT'],
     ['SIGTERM', 'SIGTERM'],

@@ -61,19 +61,6 @@ describe('whose commits the git hooks check', () => {
     expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('GIT-08 a push does not fail for a commit made in the second in which the hooks were installed', async () => {
-    const project = await hooked();
-    addBad(project);
-    const [head = '', at] = project.git('log', '-1', '--format=%H %cI').split(' ');
-    const record = project.json<object>('.git/forge/hooks.json');
-    const put = (fields: object) =>
-      project.write('.git/forge/hooks.json', JSON.stringify({ ...record, ...fields }));
-    put({ installed_at: at, head });
-    expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
-    addBad(project);
-    expect(push(project, 'HEAD:other').exitCode).toBe(1);
-  });
-
   it('GIT-08 who = "all" rejects a push for anyone’s commit', async () => {
     const project = await hooked("who = 'all'");
     addBad(project, 'bob@example.com', 'bob@example.com');
@@ -96,25 +83,7 @@ describe('whose commits the git hooks check', () => {
   });
 });
 
-describe('what pre-push checks', () => {
-  function makeCommits(project: Project, count: number): void {
-    const who = `A <a@example.com> ${Math.ceil(Date.now() / 1000)} +0000`;
-    const head = project.git('rev-parse', 'HEAD');
-    const one = (i: number): string =>
-      `commit refs/heads/many\ncommitter ${who}\ndata 1\nx${i === 0 ? `\nfrom ${head}` : ''}\n`;
-    const input = Array.from({ length: count }, (_, i) => one(i)).join('');
-    expect(run(project.dir, 'git', ['fast-import', '--quiet'], { input })).toMatchObject({ exitCode: 0 });
-  }
-
-  it('GIT-03 the newest thousand commits, and reports how many it left out', async () => {
-    const project = await hooked("who = 'all'");
-    makeCommits(project, 1007);
-    const { exitCode, stderr } = push(project, 'many:many');
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^forge: 7 older commits not checked; to look for secrets in all: /);
-    expect(stderr).toContain('… 990 more commits');
-  });
-});
+describe('what pre-push checks', () => {});
 
 describe('forge hooks install', () => {
   it('GIT-08 shows what git rejects from now on, and saves --who', async () => {

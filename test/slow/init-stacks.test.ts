@@ -1,6 +1,6 @@
-import { existsSync, rmSync, symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
+import { makeFolder, type Project, projectAt, run } from '../support/project.js';
 import { BACKEND, has, hasVenv, KINDS, type Kind, node } from '../support/stacks.js';
 import { toolEnv } from '../support/tools.js';
 import { typed } from '../support/typed.js';
@@ -111,17 +111,6 @@ describe('init.sh in real projects', () => {
     expect(bootstrap(project).stdout.match(/nothing changed/g)).toHaveLength(4);
     put(projectAt(project.path('tools')), at('a go module').broken);
     expect(bootstrap(project).stderr).toMatch(/^init: failed: go in tools: go build/);
-  });
-
-  it.skipIf(!has.go)('LAY-03 go without a home folder keeps what it builds in .forge/local/', () => {
-    const project = makePlainProject();
-    project.write('go.mod', 'module example.com/app\n\ngo 1.18\n');
-    project.write('app.go', 'package app\n');
-    typed(project, ['init', '--yes']);
-    const { PATH } = process.env;
-    const ran = run(project.dir, 'env', ['-i', `PATH=${PATH}`, 'sh', '.forge/init.sh']);
-    expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('init: ready') });
-    expect(existsSync(project.path('.forge/local/go-build'))).toBe(true);
   });
 
   it('LAY-03 killed in the middle of installing, it installs again', () => {

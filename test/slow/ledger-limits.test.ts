@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Fault, hasShim, hasStrace, runFaulty, strike, traceCalls } from '../support/faults.js';
+import { type Fault, hasShim, hasStrace, runFaulty } from '../support/faults.js';
 import { type FailedForge, forgeJson, runForge } from '../support/forge.js';
 import { kills } from '../support/kills.js';
 import { begun, contents, errorOf, expectWorksAgain, record } from '../support/limits.js';
 import { containersOf } from '../support/memory.js';
-import { expectIntact, expectKept, foundRecords, recordArgs, verify } from '../support/memory-truth.js';
+import { expectIntact, foundRecords, recordArgs, verify } from '../support/memory-truth.js';
 import type { Project } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
 
@@ -111,45 +111,9 @@ describe.skipIf(!hasStrace || !hasShim)('a disk that reports errors', () => {
     expect(await notes()).toEqual([]);
     await expectWorksAgain(project, ['maybe']);
   });
-
-  it('B-63 names the quota', () => {
-    const error = failing(begun(), 'quota', { path: LEDGER, call: 'write', error: 'EDQUOT' });
-    expect(error).toMatchObject({ exitCode: 6, code: 'disk.edquot' });
-    expect(error.message).toContain('the disk quota is used up');
-  });
-
-  it('B-63 names the limit of open files', () => {
-    const project = begun();
-    // How many files are opened before depends on how fast the run before was: until the one that is meant is struck.
-    for (let turn = 0; turn < 8; turn++) {
-      const open = traceCalls(project, recordArgs(`traced-${turn}`)).find(
-        ({ name, line }) => name === 'openat' && line.includes(LEDGER) && line.includes('O_APPEND'),
-      );
-      const ended = strike(project.dir, record(`files-${turn}`), open as never, 'error=EMFILE');
-      if (ended.exitCode === 0) continue;
-      const error = errorOf(ended);
-      expect(error).toMatchObject({ exitCode: 6, code: 'disk.emfile' });
-      expect(error.message).toContain('too many files are open');
-      return;
-    }
-    expect.unreachable('the file could always be opened');
-  });
 });
 
 describe.skipIf(!hasShim)('errors below a write', () => {
-  it.each(['readdir', 'close'])('B-61 of %s lose nothing and are reported correctly', async (call) => {
-    const project = begun();
-    const acknowledged: string[] = [];
-    for (let nth = 1; nth <= 6; nth++) {
-      const key = `${call}-${nth}`;
-      const ended = runFaulty(project.dir, record(key), { path: 'forge', call, nth, error: 'EIO' });
-      if (ended.exitCode === 0) acknowledged.push(key);
-      else expect(errorOf(ended).exitCode).toBe(6);
-      expectKept(project, acknowledged, { key, ...ended });
-    }
-    await expectWorksAgain(project, acknowledged);
-  });
-
   it.each(['EINTR', 'EAGAIN'] as const)('B-62 %s at a write', async (error) => {
     const project = begun();
     const ended = runFaulty(project.dir, record('again'), { path: LEDGER, call: 'write', error });

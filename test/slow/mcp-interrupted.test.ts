@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BIN, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, makeStarted, PROGRESS } from '../support/forge-project.js';
+import { makeStarted, PROGRESS } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { CLIENT, greeted } from '../support/servers.js';
 
@@ -51,23 +51,6 @@ describe('a canceled call', () => {
     expect(wire.messages.filter(({ id }) => id === 'long')).toEqual([]);
     const { features } = await forgeJson<{ features: { status: string }[] }>(project, ['feature', 'list']);
     expect(features).toMatchObject([{ status: 'not_implemented' }]);
-  });
-
-  it('B-82 does nothing if it has not started', async () => {
-    const project = await makeStarted();
-    const wire = await greeted(project);
-    const calls = Array.from({ length: 50 }, (_, i) => ({
-      id: i,
-      method: 'tools/call',
-      params: { name: 'progress_add', arguments: { text: `line ${i}` } },
-    }));
-    const cancel = { method: 'notifications/cancelled', params: { requestId: 49 } };
-    wire.write([...calls, cancel].map((part) => `${JSON.stringify({ jsonrpc: '2.0', ...part })}\n`).join(''));
-    // In line behind the one that was cancelled.
-    await wire.call('last', 'progress_add', { text: 'line 50' });
-    expect(project.read(PROGRESS)).toMatch(/line 48\n.*line 50\n/);
-    expect(project.read(PROGRESS)).not.toContain('line 49');
-    expect(wire.messages.filter(({ id }) => id === 49)).toEqual([]);
   });
 });
 
@@ -218,11 +201,5 @@ describe('a client that dies', () => {
     expect(wire.stderr).toBe('');
     expect(project.read(PROGRESS)).toContain('kept');
     await expectWhole(project);
-  });
-
-  it('B-81 that sends nothing', async () => {
-    const project = await makeForge();
-    const { exitCode, stdout, stderr } = await runForge(project, ['mcp'], { stdin: '' });
-    expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
   });
 });

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
@@ -198,18 +197,5 @@ describe('forge recover', () => {
     expect(done.stdout).toMatch(/^ {2}what it proved ran again: FORGE-001 passing\n {2}forge undo/m);
     expect((await runForge(project, 'recover --list')).stdout).toMatch(/Before the rollback to checkpoint/);
     expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(/✓ Brought back/);
-  });
-
-  it('GIT-06 a backup is a commit like any other', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
-    const { backup_ref } = await recover(project);
-    project.git('restore', `--source=${backup_ref}`, '--', 'src/staged.js');
-    expect(project.read('src/staged.js')).toBe('staged, then edited\n');
-    expect(project.git('show', `${backup_ref}^2:staged/src/staged.js`)).toBe('staged');
-    project.git('gc', '-q', '--prune=now');
-    rmSync(project.path('src/staged.js'));
-    await undo(project);
-    expect(project.read('src/staged.js')).toBe('staged, then edited\n');
   });
 });

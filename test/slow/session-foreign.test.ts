@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makePlainForge, SESSION } from '../support/forge-project.js';
+import { SESSION } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch } from '../support/kfrs.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 
@@ -83,18 +83,6 @@ describe('a session from a clone', () => {
     project.git('rm', '-r', '-q', '--cached', '.forge/local', '.forge/memory/short-term');
     expect((await runForge(project, ['status'])).stdout).not.toContain('machine-local');
   });
-
-  it('SES-13 a KFR without a session of this clone is not injected', async () => {
-    const clone = cloneOf(await makeHostile());
-    rmSync(clone.path(SESSION));
-    for (const session of [clone.json<{ session: string }>(KFR).session, null]) {
-      clone.write(KFR, JSON.stringify({ ...clone.json(KFR), session }));
-      expect(await workingMemory(clone)).not.toContain(TEXT);
-      expect(await forgeJson(clone, ['kfr', 'inject'])).toEqual({ text: null });
-    }
-    expect((await start(clone, '--task', 'mine')).session.state).toBe('started');
-    expect(await list(clone)).toMatchObject({ entries: [] });
-  });
 });
 
 describe('a session that was started here', () => {
@@ -125,14 +113,5 @@ describe('a session that was started here', () => {
     });
     await start(project, '--resume', 'latest');
     expect((await list(project)).entries).toMatchObject([{ text: 'which cookie?' }]);
-  });
-
-  it('SES-13 is valid without git, because nothing can come from a clone', async () => {
-    const project = await makePlainForge();
-    await start(project);
-    await patch(project, [add('Constraint', 'stay small')]);
-    rmSync(project.path('.forge/local/session-ids.json'));
-    expect((await list(project)).entries).toMatchObject([{ text: 'stay small' }]);
-    expect((await start(project)).session.state).toBe('running');
   });
 });

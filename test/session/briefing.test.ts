@@ -4,7 +4,7 @@ import type { Briefing } from '../../src/index.js';
 import { fixedClock, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
-import { commitAll } from '../support/project.js';
+import { commitAll, type Project } from '../support/project.js';
 
 const tokens = (text: string): number => Math.ceil(Buffer.byteLength(text, 'utf8') / 4);
 

@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ShownArchitecture } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, snapshot } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
+import { makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 const FILE = '.forge/memory/long-term/architecture.md';
@@ -37,6 +38,8 @@ async function written(text: string | Buffer): Promise<Project> {
 const edit = (project: Project, editor: string, ...args: string[]) =>
   runForge(project, ['architecture', 'edit', ...args], { terminal: true, env: { GIT_EDITOR: editor } });
 
+const GIT = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+
 const draftsOf = (project: Project): string[] =>
   project.has(DRAFTS) ? readdirSync(project.path(DRAFTS)) : [];
 
@@ -60,6 +63,46 @@ describe('forge architecture show', () => {
     const { stdout } = await runForge(project, ['architecture', 'show']);
     expect(stdout).toMatch(/: nothing for the briefing: no list below a heading "Invariants"\n$/);
     expect(await rulesOf(project)).toEqual([]);
+  });
+
+  it('KNO-03 works from a subfolder and without git, and shows hidden characters', async () => {
+    const project = await makePlainForge();
+    project.write(FILE, '# Invariants\n\n- left\u202eright\u001b[2J\n');
+    project.write('deep/er/x', '');
+    const { stdout } = await runForge(project, ['-C', 'deep/er', 'architecture', 'show']);
+    expect(stdout).toContain('- left<U+202E>right<U+001B>[2J\n');
+    expect(await rulesOf(project)).toEqual(['left<U+202E>right<U+001B>[2J']);
+  });
+
+  it('KNO-03 reports a problem of the file in one line', async () => {
+    const project = await written(Buffer.from('# Invariants\n- caf\xe9\n', 'latin1'));
+    expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({
+      exitCode: 4,
+      code: 'file.encoding',
+      offset: 18,
+    });
+    rmSync(project.path(FILE));
+    expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({
+      exitCode: 4,
+      code: 'file.missing',
+      hint: expect.stringMatching(/^git restore --source=\w+ -- .*architecture\.md/),
+    });
+    symlinkSync('/etc/passwd', project.path(FILE));
+    expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({ exitCode: 4 });
+  });
+});
+
+describe('an editor without a shell', () => {
+  it('KNO-03 is named, and that sh is missing; git is there', async () => {
+    const project = await written(TEXT);
+    const programs = projectAt(makeFolder());
+    symlinkSync(GIT, programs.path('git'));
+    const env = { GIT_EDITOR: 'true', PATH: programs.dir };
+    const { stderr, exitCode } = await runForge(project, ['architecture', 'edit'], { terminal: true, env });
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('The editor (true) ended with spawn sh ENOENT; nothing was changed.');
+    expect(stderr).not.toContain('git was not found');
+    expect(draftsOf(project)).toEqual([]);
   });
 });
 
@@ -131,6 +174,11 @@ describe('the invariants of architecture.md in the briefing', () => {
         expect(stderr).toMatch(new RegExp(`^! No invariants of the architecture are known: .*${why}.*\n$`));
     }
   });
+
+  it('KNO-03 are read from a file of five megabytes', async () => {
+    const project = await written(`${'Words and words.\n'.repeat(300_000)}\n## Invariants\n- at the end\n`);
+    expect(await rulesOf(project)).toEqual(['at the end']);
+  });
 });
 
 describe('forge architecture edit', () => {
@@ -141,6 +189,17 @@ describe('forge architecture edit', () => {
     expect(project.read(FILE)).toBe(TEXT.replace('cents', 'öre'));
     expect((await edit(project, 'true')).stdout).toBe(`${FILE} is as it was\n`);
     expect(draftsOf(project)).toEqual([]);
+  });
+
+  it('KNO-03 loses nothing that an editor writes after it returned', async () => {
+    const project = await written(TEXT);
+    const late = 'until test -e go; do sleep 0.05; done; echo "- late" >>"$1"; touch done';
+    project.write('ed.sh', `cd '${project.dir}'; (${late}) >/dev/null 2>&1 </dev/null &\n`);
+    const { exitCode, stdout } = await edit(project, `sh ${project.path('ed.sh')}`);
+    expect([exitCode, stdout]).toEqual([0, `${FILE} is as it was\n`]);
+    project.write('go', '');
+    await expect.poll(() => project.has('done')).toBe(true);
+    expect(project.read(FILE)).toBe(`${TEXT}- late\n`);
   });
 
   it('KNO-03 accepts a file or stdin instead of an editor, so that an agent can use it', async () => {
@@ -158,6 +217,26 @@ describe('forge architecture edit', () => {
     await runForge(project, ['architecture', 'edit', '-', '-n'], { stdin: TEXT });
     await edit(project, 'false', '-n');
     expect(snapshot(project.dir)).toEqual(before);
+  });
+
+  it('KNO-03 reports in one line what an editor requires', async () => {
+    const project = await written(TEXT);
+    expect(await forgeError(project, ['architecture', 'edit'])).toMatchObject({
+      exitCode: 2,
+      code: 'architecture.no_terminal',
+      hint: expect.stringContaining('forge architecture edit FILE'),
+    });
+    expect(await forgeError(project, ['architecture', 'edit', '-'], { stdin: ' \n' })).toMatchObject({
+      exitCode: 2,
+      code: 'architecture.empty',
+    });
+    expect(await forgeError(project, ['architecture', 'edit', 'nowhere.md'])).toMatchObject({ exitCode: 2 });
+    const none = await edit(project, 'false');
+    expect([none.exitCode, none.stderr]).toEqual([
+      6,
+      expect.stringContaining('ended with 1; nothing was changed'),
+    ]);
+    expect([project.read(FILE), draftsOf(project)]).toEqual([TEXT, []]);
   });
 
   it('KNO-03 LTM-13 refuses a secret with its line; the file is unchanged, and the message says where the text is', async () => {
@@ -186,5 +265,12 @@ describe('forge architecture edit', () => {
     });
     expect((await edit(project, 'sed -i s/cents/pence/')).exitCode).toBe(0);
     expect(project.read(FILE)).toBe(`\ufeff${TEXT.replace('cents', 'pence')}`);
+  });
+
+  it('KNO-03 keeps the text if the editor fails after it saved', async () => {
+    const project = await written(TEXT);
+    project.write('ed.sh', 'echo "- more" >>"$1"\nexit 3\n');
+    const { exitCode } = await edit(project, `sh ${project.path('ed.sh')}`);
+    expect([exitCode, project.read(FILE)]).toEqual([0, `${TEXT}- more\n`]);
   });
 });

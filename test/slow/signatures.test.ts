@@ -111,6 +111,45 @@ describe('[git] sign', () => {
     expect(await forgeJson(project, ['memory', 'verify'])).not.toHaveProperty('signatures');
   });
 
+  it('LTM-18 omits a signature that needs a passphrase, without waiting, and reports it', async () => {
+    const { project } = await withKey({ passphrase: 'open sesame' });
+    const started = performance.now();
+    const { commit, warnings } = await endSession(project);
+    expect(performance.now() - started).toBeLessThan(9000);
+    expect(commit.unsigned).toMatch(/passphrase/);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^The commit "\[FORGE\] Session end: [^"]*" is not signed: .*passphrase.* Try at a terminal: git commit-tree -S -m test HEAD\^\{tree\}$/,
+      ),
+    ]);
+    const { stderr, exitCode } = await runForge(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringMatching(/! The tag checkpoint\/X-v1 is not signed: [\s\S]*passphrase/),
+    ]);
+    expect(statuses(await verifySigned(project))).toEqual([
+      ['commit', 'none'],
+      ['tag', 'none'],
+    ]);
+  });
+
+  it('LTM-18 stops a signer that waits', async () => {
+    const { project, key } = await withKey();
+    const program = `${key}.sh`;
+    writeFileSync(program, '#!/bin/sh\nsleep 15\n', { mode: 0o755 });
+    const config = `${key}.gitconfig`;
+    writeFileSync(
+      config,
+      `[user]\nname = Ada\nemail = ${SIGNER}\n[gpg "ssh"]\nprogram = ${program}\n[init]\ndefaultBranch = main\n`,
+    );
+    const { commit } = await endSession(project, { env: { GIT_CONFIG_GLOBAL: config } });
+    expect(commit.unsigned).toMatch(/did not end in time/);
+    expect([project.git('log', '-1', '--format=%H'), project.git('status', '--porcelain')]).toEqual([
+      commit.hash,
+      '',
+    ]);
+  });
+
   it('LTM-18 never runs a signing program that the repository names', async () => {
     const { project } = await withKey();
     project.write('.git/evil', `#!/bin/sh\ntouch ${project.path('.git/ran')}\nexit 1\n`);

@@ -101,6 +101,18 @@ describe('forge linear, with Linear', () => {
     expect(server.done).toEqual(['comment APP-1', 'APP-1 completed']);
   });
 
+  it('B-75 a lost response after a completed request creates no duplicate', async () => {
+    const server = await startLinear();
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Wire the login']);
+    server.fault = 'lost';
+    expect((await run(project, server, 'push')).exitCode).toBe(6);
+    server.fault = 'none';
+    await run(project, server, 'push');
+    expect(server.issues.map(({ title }) => title)).toEqual(['Wire the login']);
+    expect((await issues(project))[0]?.linear_id).toBe('APP-1');
+  });
+
   it('VIS-01 LIN-03 status is red after a pull that failed, until one succeeds', async () => {
     const server = await startLinear([{ title: 'Wire the login' }]);
     const project = await makeForge();

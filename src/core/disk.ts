@@ -100,9 +100,7 @@ export class Disk {
   }
 
   /** A decoded state file, or `missing` when it does not exist. */
-  readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T>;
-  readDocument<T>(format: Format<T>, path: string, missing: null): Snapshot<T | null>;
-  readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T> {
+  readDocument<T, M extends T | null>(format: Format<T>, path: string, missing: M): Snapshot<T | M> {
     const bytes = this.read(path);
     const value = bytes ? decodeDocument(format, bytes, shown(this.layout, path)) : missing;
     return { value, path, bytes };
@@ -188,13 +186,10 @@ export class Disk {
 
   /** Lists a path as written. Forge's own bookkeeping is not listed. */
   note(path: string): void {
-    if (this.isOwnState(path)) return;
+    const { state, shared } = this.layout;
+    if ([state, shared].some((folder) => path.startsWith(folder + sep))) return;
     const name = shown(this.layout, path);
     if (!this.written.includes(name)) this.written.push(name);
-  }
-
-  private isOwnState(path: string): boolean {
-    return [this.layout.state, this.layout.shared].some((folder) => path.startsWith(folder + sep));
   }
 
   /** B-20: a clone may bring symlinked folders. Exit 4 for a folder that is reached through one. */

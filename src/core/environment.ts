@@ -82,15 +82,9 @@ export const deniedToBuilder = (what: string): ForgeError =>
   });
 
 /** Variables that agents set for what they run. Not CODEX_HOME and the like, which people export in their shells. */
-const AGENT_MARKS = [
-  'CLAUDECODE',
-  'GEMINI_CLI',
-  'CODEX_THREAD_ID',
-  'CODEX_SANDBOX',
-  'OPENCODE',
-  'AGENT',
-  'CURSOR_AGENT',
-];
+const AGENT_MARKS = 'CLAUDECODE GEMINI_CLI CODEX_THREAD_ID CODEX_SANDBOX OPENCODE AGENT CURSOR_AGENT'.split(
+  ' ',
+);
 
 /** The first variable that shows that an agent started this process; null without one. */
 export const agentMark = (env: Environment): string | null => AGENT_MARKS.find((name) => env[name]) ?? null;

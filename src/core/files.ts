@@ -5,29 +5,25 @@ import { corrupted, ForgeError, outside, refused, systemCode } from './error.js'
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
 
-/** What a system error means, and the first thing to check. Nothing was written, so the command can be run again. */
-const REASONS: Record<string, [reason: string, hint?: (folder: string, file: string) => string]> = {
-  ENOSPC: ['the disk is full', freeSpace],
-  EDQUOT: ['the disk quota is used up', freeSpace],
-  EROFS: [
-    'the file system is read-only',
-    (folder) => `findmnt -T ${folder}   # shows what is mounted read-only`,
-  ],
-  EFBIG: ['the file size limit is reached'],
-  EMFILE: ['too many files are open in this process', () => 'ulimit -n 4096'],
-  ENFILE: ['too many files are open on this machine'],
-  EACCES: ['permission denied', checkModes],
-  EPERM: ['not permitted', checkModes],
-  EIO: ['the disk reported an error; whether it was written is unknown'],
+/** What a system error means. */
+const REASONS: Record<string, string> = {
+  ENOSPC: 'the disk is full, or has no free inode',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the file system is read-only',
+  EFBIG: 'the file size limit is reached',
+  EMFILE: 'too many files are open in this process',
+  ENFILE: 'too many files are open on this machine',
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EIO: 'the disk reported an error; whether it was written is unknown',
 };
 
-function freeSpace(folder: string): string {
-  return `df -h ${folder}   # free some space, then run the command again`;
-}
-
-function checkModes(folder: string, file: string): string {
-  return `ls -ld ${folder} ${file}   # you must be allowed to write there`;
-}
+/** The first thing to check. */
+const HINTS: Record<string, string> = {
+  ENOSPC: 'df -h FOLDER   # free some space, then run the command again',
+  EDQUOT: 'df -h FOLDER   # free some space, then run the command again',
+  EACCES: 'ls -ld FOLDER   # you must be allowed to write there',
+};
 
 const NOT_PLAIN: Record<string, string> = {
   ELOOP: 'is a symbolic link',
@@ -35,31 +31,17 @@ const NOT_PLAIN: Record<string, string> = {
   ENXIO: 'is not a regular file',
 };
 
+/** Node has no name for an exhausted quota. The number is that of Linux or of macOS. */
+const QUOTA = /^Unknown system error -(?:122|69)$/;
+
 /** A system error as exit 6 that names the file and the limit; exit 4 for what is not a plain file. */
 export function diskError(error: unknown, path: string): ForgeError {
-  const code = errorName(error);
+  const code = (systemCode(error) ?? 'unknown').replace(QUOTA, 'EDQUOT');
   if (NOT_PLAIN[code]) return notPlain(path, code);
-  const [known = (error as Error).message, hintFor] = REASONS[code] ?? [];
-  const reason = code === 'ENOSPC' && hasNoInode(path) ? 'the disk has no free inode' : known;
   const isSandbox = code === 'EROFS' && path.includes(`${sep}.git${sep}`);
-  const hint = isSandbox ? SANDBOX_HINT : hintFor?.(formatArgv([dirname(path)]), formatArgv([path]));
-  return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, hint, cause: error });
-}
-
-/** Node has no name for an exhausted quota, which is errno 122 on Linux and 69 on macOS. */
-function errorName(error: unknown): string {
-  const code = systemCode(error) ?? 'unknown';
-  const { errno } = error as { errno?: number };
-  return !code.startsWith('E') && (errno === -122 || errno === -69) ? 'EDQUOT' : code;
-}
-
-function hasNoInode(path: string): boolean {
-  try {
-    const { files, ffree } = fs.statfsSync(dirname(path));
-    return files > 0 && ffree === 0;
-  } catch {
-    return false;
-  }
+  const hint = isSandbox ? SANDBOX_HINT : HINTS[code]?.replace('FOLDER', () => formatArgv([dirname(path)]));
+  const message = `${path}: ${REASONS[code] ?? (error as Error).message}.`;
+  return outside(`disk.${code.toLowerCase()}`, message, { file: path, hint, cause: error });
 }
 
 export const SANDBOX_HINT =

@@ -102,13 +102,6 @@ class PatchReader {
   }
 }
 
-const ESCAPES: Record<string, string> = { a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
-
-/** The path in `--- a/…` or `+++ b/…`: C-quoted by git if necessary, and followed by a tab if it has a space. */
-function parsePath(bytes: Buffer): string {
-  const line = bytes.toString('latin1').slice('--- '.length).replace(/\t$/, '');
-  if (!line.startsWith('"')) return toText(line.slice('a/'.length));
-  const decode = (_: string, octal: string | undefined, char: string): string =>
-    octal ? String.fromCharCode(Number.parseInt(octal, 8)) : (ESCAPES[char] ?? char);
-  return toText(line.slice('"a/'.length, -1).replace(/\\(?:([0-7]{3})|(.))/g, decode));
-}
+/** The path in `+++ b/…`: quoted by git if it has unusual characters, and followed by a tab if it has a space. */
+const parsePath = (bytes: Buffer): string =>
+  toText(bytes.toString('latin1').replace(/^\+\+\+ "?(?:b\/)?|"?\t?$/g, ''));

@@ -30,10 +30,14 @@ export async function findFiltered(
   const args = ['check-attr', '-z', '--stdin', ...source, 'filter'];
   // `<path>`, `filter` and its value for each one.
   const fields = (await must(git, args, { env, input })).split('\0');
-  const isFound = (i: number): boolean => i % 3 === 0 && filters.has(fields[i + 2] ?? '');
-  const found = fields.filter((_, i) => isFound(i));
-  const last = fields.findLastIndex((_, i) => isFound(i));
-  return last < 0 ? null : describe(found, fields[last + 2] ?? '');
+  const places = [...fields.keys()].filter((i) => i % 3 === 0 && filters.has(fields[i + 2] ?? ''));
+  const name = fields[(places.at(-1) ?? 0) + 2] ?? '';
+  return places.length === 0
+    ? null
+    : describe(
+        places.map((i) => fields[i] as string),
+        name,
+      );
 }
 
 function describe(paths: string[], name: string): Filtered {

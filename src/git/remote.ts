@@ -3,20 +3,13 @@ import { type Repository, readBranch } from './repository.js';
 
 export const ORIGIN = 'origin';
 
-/**
- * The remote that this clone works with: `origin`, else the only one, else the one that the branch checked out follows,
- * else the one that all branches follow. Null otherwise.
- */
+/** The remote that this clone works with: `origin`, else the only one, else that of the branch checked out. Null otherwise. */
 export async function findRemote(repository: Repository, git: Git): Promise<string | null> {
   const names = lines(await must(git, ['remote']));
-  if (names.length < 2 || names.includes(ORIGIN)) return names.includes(ORIGIN) ? ORIGIN : (names[0] ?? null);
-  const branch = await readBranch(repository, git);
-  const { stdout } = await git(['config', '--get-regexp', String.raw`^branch\..*\.remote$`]);
-  const tracked = stdout.split('\n').map((line) => /^branch\.(.*)\.remote (.*)$/.exec(line) ?? []);
-  const own = tracked.filter(([, name]) => name === branch);
-  const followed = new Set((own.length > 0 ? own : tracked).map(([, , remote = '']) => remote));
-  const [first, ...more] = names.filter((name) => followed.has(name));
-  return more.length === 0 ? (first ?? null) : null;
+  if (names.includes(ORIGIN)) return ORIGIN;
+  if (names.length < 2) return names[0] ?? null;
+  const { stdout } = await git(['config', `branch.${await readBranch(repository, git)}.remote`]);
+  return names.find((name) => name === stdout.trim()) ?? null;
 }
 
 /** A ref that is about to be pushed, as git passes it to `pre-push`: `<local ref> <local id> <remote ref> <remote id>`. */

@@ -54,35 +54,17 @@ const MAX_NAMED = 1024;
 
 /** Scans the texts of one document: each one alone, with its key if that matters, and with the next one (a split secret). */
 export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Found[] {
-  const passed = passedBy(rules);
-  const found = scanJoined(
-    fields.filter(({ text }) => !passed.has(text)),
-    rules,
-  );
   const keyed = fields.filter(
     ({ path, text }) =>
       path !== '' && text.length <= MAX_NAMED && (TELLING.test(lastKey(path)) || NUMBER.test(text)),
   );
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
-  found.push(...scanJoined(named, rules), ...scanBorders(fields, rules));
-  if (found.length === 0) for (const { text } of fields) if (text.length < MAX_REMEMBERED) passed.add(text);
+  const found = [...scanJoined(fields, rules), ...scanJoined(named, rules), ...scanBorders(fields, rules)];
   const seen = new Set<string>();
   return found.filter((hit) => {
     const key = `${hit.field} ${hit.rule} ${hit.value.replace(/\s/g, '')}`;
     return !seen.has(key) && seen.add(key);
   });
-}
-
-const MAX_REMEMBERED = 65_536;
-const memory = new WeakMap<readonly Rule[], Set<string>>();
-
-/** Texts without findings: input is not scanned again when it is written. */
-function passedBy(rules: readonly Rule[]): Set<string> {
-  const known = memory.get(rules);
-  if (known && known.size < 5000) return known;
-  const passed = new Set<string>();
-  memory.set(rules, passed);
-  return passed;
 }
 
 const lastKey = (path: string): string => /([^.[\]]*)(?:\[\d+\])*$/.exec(path)?.[1] ?? '';

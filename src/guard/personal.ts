@@ -163,19 +163,7 @@ function isNamed(text: string, match: RegExpExecArray): boolean {
   return digits.length >= 9 && !CALLED_LOOSELY.test(before(match, 24));
 }
 
-const isHost = mentions([
-  'ip',
-  'ipv4',
-  'host',
-  'addr',
-  'address',
-  'server',
-  'client',
-  'remote',
-  'peer',
-  'ping',
-  'from',
-]);
+const isHost = mentions('ip ipv4 host addr address server client remote peer ping from'.split(' '));
 
 const asNumber = (ip: string): number => ip.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
 

@@ -98,14 +98,8 @@ export function rangesOf({ text, changes }: View): [from: number, to: number][] 
 /** Invisible inside a word: format characters (zero width, soft hyphen, direction, tags), variation selectors, joiners, fillers. */
 const UNSEEN = /^(?:\p{Cf}|\p{Variation_Selector}|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0)$/u;
 
-const plain = new Map<string, string>();
-
-/** NFKC turns full-width, mathematical and circled letters into plain ones. Cached: a text has few different characters. */
-function plainOf(char: string): string {
-  const made = plain.get(char) ?? (UNSEEN.test(char) ? '' : char.normalize('NFKC'));
-  if (plain.size < 4096) plain.set(char, made);
-  return made;
-}
+/** NFKC turns full-width, mathematical and circled letters into plain ones. */
+const plainOf = (char: string): string => (UNSEEN.test(char) ? '' : char.normalize('NFKC'));
 
 /** The text with plain characters and without invisible ones; undefined if it has only those. */
 export function normalizeView(text: string): View | undefined {

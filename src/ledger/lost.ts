@@ -21,16 +21,7 @@ const MAX_SESSIONS = 100;
 const MAX_TIPS = 50;
 
 /** All files that a commit ever touched. */
-const HISTORY = [
-  'log',
-  '--all',
-  '--full-history',
-  '-m',
-  '-z',
-  '--format=',
-  '--name-only',
-  '--ignore-missing',
-];
+const HISTORY = 'log --all --full-history -m -z --format= --name-only --ignore-missing'.split(' ');
 
 /**
  * Features, lessons and session archives that forge wrote here and that are now nowhere: not in the working tree, on no

@@ -144,12 +144,9 @@ export function recordsOf(
     .filter(({ id }, i) => id !== found[i - 1]?.id);
 }
 
-/** The values of this process: a server asks for them in every call. */
-const derived = new Map<string, { of: string; value: unknown }>();
-
 /**
- * A value that depends on the records alone, cached until a file of the ledger changes. It must survive JSON, and is
- * shared: do not change it. `listed`: the ledger's files, if the caller has just listed them.
+ * A value that depends on the records alone, cached until a file of the ledger changes. It must survive JSON.
+ * `listed`: the ledger's files, if the caller has just listed them.
  */
 export function derive<T>(
   context: Context,
@@ -158,14 +155,10 @@ export function derive<T>(
   listed: readonly Listed[] = listContainers(context),
 ): T {
   const cache = openCache<{ of: string; value: T }>(context, `${name}.json`);
-  const place = `${context.layout.state} ${name}`;
   const of = digestOf(listed);
-  const isStable = isSettled(listed);
-  const here = derived.get(place);
-  const known = here?.of === of ? here : cache.read();
-  const isKnown = known?.of === of;
-  const value = isKnown ? (known.value as T) : make();
-  if (!isKnown && isStable) cache.write({ of, value });
-  if (isKnown || isStable) derived.set(place, { of, value });
+  const known = cache.read();
+  if (known?.of === of) return known.value;
+  const value = make();
+  if (isSettled(listed)) cache.write({ of, value });
   return value;
 }

@@ -312,10 +312,8 @@ async function finishPromotion(context: Context, isReading: boolean): Promise<vo
   try {
     await (await import('../note/note.js')).finishPromotion(context);
   } catch (error) {
-    const waits = hasPromotion(context);
-    if (!isReading && waits) throw error;
-    const what = waits ? 'waits' : 'was given up';
-    context.warnings.push(`A promotion was interrupted and ${what}: ${(error as Error).message}`);
+    if (!isReading) throw error;
+    context.warnings.push(`A promotion was interrupted and waits: ${(error as Error).message}`);
   }
 }
 

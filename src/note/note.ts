@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ForgeError, refused, usage } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import { kfrFile, promotionFile } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { checkText, noSuch, oneLine, sha256 } from '../core/text.js';
@@ -12,7 +12,6 @@ import {
   derive,
   findKeyed,
   type Identified,
-  type RecordRef,
   readRecords,
   requireMemory,
   storeRecords,
@@ -158,29 +157,15 @@ function findEntry(context: Context, id: string): Entry {
   return entry;
 }
 
-/** A note that can never be written (its text is refused) must not block later commands. */
-function storeNote(context: Context, draft: Draft): RecordRef | undefined {
-  try {
-    return storeRecords(context, [draft])[0];
-  } catch (error) {
-    if (error instanceof ForgeError && FINAL.includes(error.kind))
-      context.disk.remove(promotionFile(context.layout));
-    throw error;
-  }
-}
-
-const FINAL: readonly string[] = ['secret', 'usage', 'refused'];
-
 /** Each step can be repeated after a crash: the note has a key, and the intent is removed last. */
 function complete(context: Context, intent: PromotionIntent): Note {
   const { disk, layout } = context;
   const { session, at } = intent;
   const { id, text } = intent.entry;
   const key = sha256(`kfr\u0000${session}\u0000${id}`);
-  const known = findKeyed(context, new Set([key])).get(key)?.records[0];
-  const stored =
-    known ??
-    storeNote(context, { tier: 'note', kind: 'note', text, at, session, from: id, key, ...madeBy(context) });
+  const draft: Draft = { tier: 'note', kind: 'note', text, at, session, from: id, key, ...madeBy(context) };
+  const [known] = findKeyed(context, new Set([key])).get(key)?.records ?? [];
+  const stored = known ?? storeRecords(context, [draft])[0];
   leaveKfr(context, intent);
   const noteId = stored?.id ?? '';
   queueEvent(context, 'learning', noteId, { kind: 'note', id: noteId, title: text }, session);

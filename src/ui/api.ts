@@ -13,7 +13,6 @@ import {
   listDone,
   MEMORY_LIMIT,
   memorySeries,
-  type Series,
 } from './views.js';
 
 /** What the routes read. It never writes: `forge` is opened with `dryRun`. */
@@ -271,25 +270,15 @@ function selectRows(rows: readonly LogRow[], { tier, session, text }: Given): re
 const isOfSession = ({ session }: LogRow, id: string): boolean =>
   session !== null && (session === id || sessionName(session) === id);
 
-const counted = new WeakMap<readonly LogRow[], { cycles: Series; memory: Series }>();
-
-/** Counted once while the rows are kept. */
-function seriesOf(rows: readonly LogRow[]): { cycles: Series; memory: Series } {
-  const series = counted.get(rows) ?? { cycles: cycleSeries(rows), memory: memorySeries(rows) };
-  counted.set(rows, series);
-  return series;
-}
-
 async function readCharts({ forge: open, rows }: Source) {
   const forge = open();
   const { features } = await forge.feature.list();
   const all = await rows();
-  const { cycles, memory } = seriesOf(all);
   return {
     /** Seconds since 1970, and for each name a number at each of them. */
     features: featureSeries(features, all, Date.now()),
-    cycles,
-    memory,
+    cycles: cycleSeries(all),
+    memory: memorySeries(all),
     limit: MEMORY_LIMIT,
     /** What the running session's agent asked twice (EXM-05). */
     reads: await forge.finding.stats(),

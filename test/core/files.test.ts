@@ -127,7 +127,7 @@ describe('names', () => {
 
 describe('diskError', () => {
   it.each([
-    ['ENOSPC', 6, 'disk.enospc', '/a: the disk is full.'],
+    ['ENOSPC', 6, 'disk.enospc', '/a: the disk is full, or has no free inode.'],
     ['EDQUOT', 6, 'disk.edquot', '/a: the disk quota is used up.'],
     ['EROFS', 6, 'disk.erofs', '/a: the file system is read-only.'],
     ['EFBIG', 6, 'disk.efbig', '/a: the file size limit is reached.'],

@@ -61,7 +61,7 @@ describe.skipIf(!canMount)('a small disk', () => {
       forge memory record --task T --exit-code 0 --key a --quiet
       forge memory verify --json --quiet | grep -o '"status":"[a-z]*"'`;
     const said = onSmallDisk(project, 'size=20m,nr_inodes=400', script);
-    expect(said).toContain('the disk has no free inode');
+    expect(said).toContain('no free inode');
     expect(said).toContain('exit 6');
     expect(said).toContain('"status":"intact"');
   });

@@ -83,7 +83,7 @@ describe.skipIf(!hasStrace)('a full disk', () => {
     expect([struck.exitCode, struck.stderr]).toEqual([
       6,
       expect.stringMatching(
-        /^Running: [^\n]*\nforge: \S*\/\.git\/forge\/recover-bench\.\w+\/[\w.]+: the disk is full\.\n {2}→ nothing was changed; [^\n]*\n$/,
+        /^Running: [^\n]*\nforge: \S*\/\.git\/forge\/recover-bench\.\w+\/[\w.]+: the disk is full, or has no free inode\.\n {2}→ nothing was changed; [^\n]*\n$/,
       ),
     ]);
     expect([files(project), benches(project)]).toEqual([before, []]);

@@ -116,7 +116,7 @@ describe('while git is in the middle of something', () => {
       expect([exitCode, stderr]).toEqual([
         6,
         expect.stringMatching(
-          /the disk is full\. The session has ended\.\n {2}→ git add \.forge && forge commit -m "Session end" --why "TEXT" {3}# once that is fixed\n$/,
+          /the disk is full, or has no free inode\. The session has ended\.\n {2}→ git add \.forge && forge commit -m "Session end" --why "TEXT" {3}# once that is fixed\n$/,
         ),
       ]);
       expect((await forgeError(project, ['session', 'end'])).message).toBe('No session is running.');

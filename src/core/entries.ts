@@ -76,15 +76,23 @@ function readStored<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnapshot<E, V
   );
 }
 
+interface TakeIn<E> {
+  /** Returns the same object for an unchanged entry. */
+  edit: (entry: E, old: E, wanted: E, changes: string[]) => E;
+  /** Makes an entry of a new one. */
+  add?: (entry: E) => E;
+  /** How a change names an entry; by default its id. */
+  show?: (entry: E) => string;
+}
+
 /**
- * Applies what a person changed in a view since `base`, by id. `edit` returns the same object for an unchanged entry. Without
- * the base, which is machine-local, the view may be older than the entries, so only new entries are taken in.
+ * Applies what a person changed in a view since `base`, by id. Without the base, which is machine-local, the view may be
+ * older than the entries, so only new entries are taken in.
  */
 export function takeInById<E>(
   idOf: (entry: E) => string,
   [entries, base, edited]: [entries: readonly E[], base: readonly E[] | undefined, edited: readonly E[]],
-  edit: (entry: E, old: E, wanted: E, changes: string[]) => E,
-  add: (entry: E) => E,
+  { edit, add = (entry) => entry, show = idOf }: TakeIn<E>,
 ): { entries: E[]; changes: string[] } {
   const [was, now] = [base ?? [], edited].map((list) => new Map(list.map((one) => [idOf(one), one])));
   const changes: string[] = [];
@@ -92,19 +100,15 @@ export function takeInById<E>(
     const [old, wanted] = [was?.get(idOf(entry)), now?.get(idOf(entry))];
     if (wanted && base) return [edit(entry, old ?? entry, wanted, changes)];
     if (!old) return [entry];
-    changes.push(`${idOf(entry)} removed`);
+    changes.push(`${show(entry)} removed`);
     return [];
   });
   const known = new Set([...entries, ...(base ?? [])].map(idOf));
   const added = edited.filter((entry) => !known.has(idOf(entry)));
-  for (const entry of added) {
-    if (!isId(idOf(entry)))
-      throw corrupted(
-        'entry.id',
-        `An edit added ${JSON.stringify(oneLine(idOf(entry), 80))}, which is no valid id.`,
-      );
-    changes.push(`${idOf(entry)} added`);
-  }
+  const wrong = added.map(idOf).find((id) => !isId(id));
+  if (wrong !== undefined)
+    throw corrupted('entry.id', `An edit added ${JSON.stringify(oneLine(wrong, 80))}, which is no valid id.`);
+  changes.push(...added.map((entry) => `${show(entry)} added`));
   return { entries: [...kept, ...added.map(add)], changes };
 }
 

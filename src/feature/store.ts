@@ -100,15 +100,13 @@ export const FEATURE_LIST: EntryList<Feature, Features> = {
     features: features.map(inOrder),
   }),
   takeIn: (features, base, edited) =>
-    takeInById(
-      ({ id }) => id,
-      [features, base?.features, edited.features],
-      applyEdit,
-      (feature) => {
+    takeInById(({ id }) => id, [features, base?.features, edited.features], {
+      edit: applyEdit,
+      add: (feature) => {
         const added = withoutNulls(feature);
         return added.status === 'passing' ? asUnproved(added) : withoutEvidence(added);
       },
-    ),
+    }),
 };
 
 /** The stored features, with what a person has edited in features.json since. */

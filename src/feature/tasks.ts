@@ -65,12 +65,7 @@ export const ISSUE_LIST: EntryList<Unit, ActiveIssues> = {
     issues: [...units],
   }),
   takeIn: (units, base, edited) =>
-    takeInById(
-      ({ linear_id }) => linear_id,
-      [units, base?.issues, edited.issues],
-      applyEdit,
-      (unit) => unit,
-    ),
+    takeInById(({ linear_id }) => linear_id, [units, base?.issues, edited.issues], { edit: applyEdit }),
 };
 
 /** The unit that asks for an investigation of contested knowledge (LTM-09). Its id follows from the knowledge. */

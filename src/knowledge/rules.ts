@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Disk } from '../core/disk.js';
-import { type EntryList, encodeFields, readEntries } from '../core/entries.js';
+import { type EntryList, encodeFields, readEntries, takeInById } from '../core/entries.js';
 import { knowledgeFile, learnedFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { compareText, oneLine, sha256 } from '../core/text.js';
@@ -148,20 +148,6 @@ function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {
   ] as StoredLearning[];
 }
 
-function takeIn(stored: readonly StoredLearning[], base: Knowledge | null, edited: Knowledge) {
-  const [was, now] = [base ? fromView(base) : [], fromView(edited)];
-  const ids = (entries: readonly StoredLearning[]): Set<string> => new Set(entries.map(idOf));
-  const [wasIds, nowIds, known] = [ids(was), ids(now), ids(stored)];
-  const added = now.filter((entry) => !wasIds.has(idOf(entry)) && !known.has(idOf(entry)));
-  const gone = stored.filter((entry) => wasIds.has(idOf(entry)) && !nowIds.has(idOf(entry)));
-  const named = (verb: string, entries: readonly StoredLearning[]): string[] =>
-    entries.map((entry) => `${verb} "${oneLine(textsOf(entry).at(-1) ?? '', 60)}"`);
-  return {
-    entries: [...stored.filter((entry) => !gone.includes(entry)), ...added],
-    changes: [...named('added', added), ...named('removed', gone)],
-  };
-}
-
 export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
   folder: learnedFolder,
   entry: LEARNED,
@@ -174,7 +160,11 @@ export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
   view: KNOWLEDGE,
   viewFile: knowledgeFile,
   toView,
-  takeIn,
+  takeIn: (stored, base, edited) =>
+    takeInById(idOf, [stored, base ? fromView(base) : undefined, fromView(edited)], {
+      edit: (entry) => entry,
+      show: (entry) => `"${oneLine(textsOf(entry).at(-1) ?? '', 60)}"`,
+    }),
 };
 
 /** All of them, with edits of knowledge.json that no command has stored yet. */
@@ -224,21 +214,13 @@ export function parseInvariants(text: string) {
       item = { line: i + 1, indent, parts: [found[1] ?? ''] };
       if (within !== null) items.push(item);
     } else if (item && isAfterBlank && indent === 0 && line.trim() !== '') item = null;
-    else if (item) continuePart(item.parts, line.trim());
+    else if (item && line.trim() !== '') item.parts.push(`${item.parts.pop()} ${line.trim()}`);
     isAfterBlank = line.trim() === '';
   }
-  const shown = (part: string): string => {
-    const [blanks = ''] = /^ */.exec(part) ?? [];
-    return blanks + oneLine(part, MAX_SHOWN);
-  };
+  const shown = (part: string): string => part.slice(0, part.search(/\S|$/)) + oneLine(part, MAX_SHOWN);
   return items
-    .map(({ line, parts }) => ({ line, text: parts.slice(0, MAX_PARTS).map(shown).join('\n') }))
+    .map(({ line, parts }) => ({ line, text: parts.slice(0, MAX_PARTS).map(shown).join('\n').trim() }))
     .filter((invariant) => invariant.text !== '');
-}
-
-function continuePart(parts: string[], text: string): void {
-  const last = parts.pop() ?? '';
-  parts.push(text === '' || last.length > MAX_LINE ? last : `${last} ${text}`);
 }
 
 const indentOf = (line: string): number => /^[ \t]*/.exec(line)?.[0].replaceAll('\t', '    ').length ?? 0;

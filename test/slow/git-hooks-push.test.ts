@@ -62,7 +62,7 @@ describe('pre-push', () => {
     project.git('commit', '-q', '--no-verify', '-m', 'x');
     const { exitCode, stderr } = push(project, 'origin', 'HEAD');
     expect([exitCode, stderr.includes('\u001b')]).toEqual([1, false]);
-    expect(stderr).toContain('<U+001B>[31m0:1: ');
+    expect(stderr).toContain('\\033[31m0:1: ');
     expect(stderr).toContain('  … 2 more secrets\n');
   });
 

@@ -86,7 +86,7 @@ describe('forge guard scan', () => {
       exitCode: 5,
       findings: [
         { class: 'secret', file: 'new.txt', line: 1 },
-        { class: 'card', file: 'ü "x".txt', line: 3 },
+        { class: 'card', file: 'ü \\"x\\".txt', line: 3 },
       ],
     });
   });

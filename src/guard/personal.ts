@@ -1,3 +1,4 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import {
   after,
   BEGIN,
@@ -32,6 +33,7 @@ import {
   FIRST_FOUR,
   ISSUERS,
   NOT_GLOBAL,
+  RESERVED_V6,
   RESOLVERS_V6,
 } from './rules/numbers.js';
 
@@ -165,41 +167,30 @@ function isNamed(text: string, match: RegExpExecArray): boolean {
 
 const isHost = mentions('ip ipv4 host addr address server client remote peer ping from'.split(' '));
 
-const asNumber = (ip: string): number => ip.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
+let reserved: BlockList | undefined;
+
+/** The addresses that are not those of hosts, and public resolvers. */
+function notHosts(): BlockList {
+  if (reserved) return reserved;
+  reserved = new BlockList();
+  for (const [first, last] of NOT_GLOBAL) reserved.addRange(first, last);
+  for (const [network, bits] of RESERVED_V6) reserved.addSubnet(network, bits, 'ipv6');
+  for (const resolver of RESOLVERS_V6) reserved.addAddress(resolver, 'ipv6');
+  return reserved;
+}
 
 function isPublicV4(ip: string, match: RegExpExecArray): boolean {
-  if (!/^(?:(?:0|[1-9]\d{0,2})(?:\.|$)){4}$/.test(ip) || ip.split('.').some((octet) => Number(octet) > 255))
-    return false;
   // `4.0.0.0` and `12.5.0.0` are versions or networks, not hosts.
-  if (WELL_KNOWN.test(ip) || ip.endsWith('.0.0') || VERSION_BEFORE.test(before(match, 48))) return false;
+  if (!isIPv4(ip) || WELL_KNOWN.test(ip) || ip.endsWith('.0.0') || VERSION_BEFORE.test(before(match, 48)))
+    return false;
   // Sections and versions have four low numbers. Addresses of machines hardly ever do.
   if (/^(?:[12]?\d\.?){4}$/.test(ip) && !isHost(match)) return false;
-  const number = asNumber(ip);
-  return !NOT_GLOBAL.some(([first, last]) => number >= asNumber(first) && number <= asNumber(last));
+  return !notHosts().check(ip);
 }
 
-/** The eight groups of an IPv6 address; null for other text. */
-function ipv6Groups(text: string): number[] | null {
-  const halves = text.split('::');
-  if (halves.length > 2) return null;
-  const [head = [], tail = []] = halves.map((half) => (half === '' ? [] : half.split(':')));
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 1 ? missing !== 0 : missing < 1) return null;
-  const groups = [...head, ...Array(missing).fill('0'), ...tail];
-  return groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))
-    ? groups.map((g) => Number.parseInt(g, 16))
-    : null;
-}
-
-function isPublicV6(text: string): boolean {
-  const [first = 0, second = 0, ...rest] = ipv6Groups(text) ?? [];
-  // 2000::/3 is public, except 2001:db8::/32 and 3fff::/20 for documentation (RFC 3849, RFC 9637).
-  if (first >> 13 !== 1 || (first === 0x2001 && second === 0xdb8) || (first === 0x3fff && second < 0x1000))
-    return false;
-  // Benchmarks and overlay identifiers (RFC 5180, RFC 7343).
-  if (first === 0x2001 && (second === 2 || (second >= 0x10 && second < 0x30))) return false;
-  return !RESOLVERS_V6.includes(text.toLowerCase()) && (second !== 0 || rest.some((group) => group !== 0));
-}
+/** The pattern of the rule matches public addresses only. `2a02::` is a network. */
+const isPublicV6 = (ip: string): boolean =>
+  isIPv6(ip) && !/^\w+::$/.test(ip) && !notHosts().check(ip, 'ipv6');
 
 const ACCEPT: Readonly<Record<string, NonNullable<Rule['accept']>>> = {
   email: isPersonal,

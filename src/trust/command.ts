@@ -28,20 +28,8 @@ const isNamed = ({ kind }: TrustItem): boolean => kind === 'rule' || kind === 'u
 
 async function confirmed({ items }: TrustReport): Promise<boolean> {
   const { confirm } = await import('../cli/prompt.js');
-  const missing = items.filter(({ state }) => state === 'missing').length;
-  const open = items.filter(({ state }) => state !== 'trusted');
-  const rules = open.filter(({ kind }) => kind === 'rule').length - missing;
-  const urls = open.filter(({ kind }) => kind === 'url').length;
-  const runs = open.length - rules - urls - missing;
-  const questions = [
-    runs > 0 && `let forge run ${runs === 1 ? 'this' : `these ${runs}`} on this machine`,
-    urls > 0 && 'send events to this server',
-    rules > 0 && `tell agents to obey ${rules === 1 ? 'this invariant' : `these ${rules} invariants`}`,
-    missing > 0 &&
-      `let go of ${missing === 1 ? 'the missing invariant' : `the ${missing} missing invariants`}`,
-  ];
-  const question = questions.filter(Boolean).join(', and ');
-  return confirm(`${question[0]?.toUpperCase()}${question.slice(1)}?`);
+  const open = items.filter(({ state }) => state !== 'trusted').length;
+  return confirm(`Approve ${open === 1 ? 'this' : `these ${open}`} on this machine?`);
 }
 
 const STATE_WORDS = {

@@ -103,6 +103,15 @@ export const NOT_GLOBAL: readonly (readonly [string, string])[] = [
   ['224.0.0.0', '255.255.255.255'],
 ];
 
+/** For documentation, benchmarks and overlay identifiers (RFC 3849, RFC 9637, RFC 5180, RFC 7343). */
+export const RESERVED_V6: readonly (readonly [network: string, bits: number])[] = [
+  ['2001:db8::', 32],
+  ['3fff::', 20],
+  ['2001:2::', 48],
+  ['2001:10::', 28],
+  ['2001:20::', 28],
+];
+
 export const RESOLVERS_V6 = [
   '2001:4860:4860::8888',
   '2001:4860:4860::8844',

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { elapsed } from './clock.js';
 import { refused, systemCode } from './error.js';
-import { diskError, makeFolder, removePath, removeQuietly } from './files.js';
+import { diskError, makeFolder, removePath, removeQuietly, stampOf } from './files.js';
 import type { Liveness, ProcessIdentity } from './holder.js';
 import { makeToken, oneLine } from './text.js';
 
@@ -29,12 +29,6 @@ export function withLock<T>(path: string, policy: LockPolicy, work: (isHeld: () 
   } finally {
     release(path, mine);
   }
-}
-
-/** Identifies a file. Another one with the same inode has another change time. */
-function stampOf(path: string): string | null {
-  const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat ? `${stat.ino}:${stat.ctimeNs}` : null;
 }
 
 function acquire(path: string, policy: LockPolicy): void {
@@ -117,9 +111,9 @@ function breakStale(path: string, policy: LockPolicy): void {
 }
 
 /** Never fails work that is done. Others take over a lock that stays, as soon as this process has ended. */
-function release(path: string, mine: string | null): void {
+function release(path: string, mine: string): void {
   try {
-    if (mine !== null && stampOf(path) === mine) fs.unlinkSync(path);
+    if (mine !== '' && stampOf(path) === mine) fs.unlinkSync(path);
   } catch {
     // See above.
   }

@@ -1,8 +1,14 @@
-import { agentMark } from '../core/environment.js';
 import { type ForgeError, refused, usage } from '../core/error.js';
 import { checkText, oneLine, oneOf } from '../core/text.js';
 import { type GuardFinding, halts } from '../guard/guard.js';
-import { type Context, humanRequired, requireSupervisor, timestamp, writeHalt } from '../project/project.js';
+import {
+  type Context,
+  humanRequired,
+  refuseAgent,
+  requireSupervisor,
+  timestamp,
+  writeHalt,
+} from '../project/project.js';
 import { type OpenReview, openDamage } from './graph.js';
 import { ACCEPT } from './growth.js';
 import { type RecordRef, readMemory, requireMemory, storeAudit } from './memory.js';
@@ -15,20 +21,10 @@ export interface Decision {
 }
 
 /** LTM-14: a human decides, at a terminal, and gives a reason. Exit 3 `human.required`; exit 2 `reason.missing`. */
-export function requireDecision(
-  context: Context,
-  what: string,
-  reason: string | undefined,
-  reserved = 'memory',
-): Decision {
-  requireSupervisor(context, reserved);
-  const { terminal, env } = context.world;
-  const mark = agentMark(env);
-  if (!terminal)
-    throw humanRequired(
-      what,
-      mark ? `${mark} is set, so an agent runs this command` : 'there is no terminal',
-    );
+export function requireDecision(context: Context, what: string, reason: string | undefined): Decision {
+  requireSupervisor(context, 'memory');
+  refuseAgent(context, what);
+  if (!context.world.terminal) throw humanRequired(what, 'there is no terminal');
   if (reason === undefined)
     throw usage('reason.missing', `${what} needs a reason; it is kept in the audit ledger.`, {
       hint: 'add: --reason "TEXT"',

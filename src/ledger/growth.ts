@@ -5,7 +5,7 @@ import { type Listed, sizeOf } from './read.js';
 /** `large` from 80 MB. `paused` from 100 MB: consolidation waits for a human (LTM-11). */
 export type Growth = 'normal' | 'large' | 'paused';
 const WARN_BYTES = 80_000_000;
-const PAUSE_BYTES = 100_000_000;
+export const PAUSE_BYTES = 100_000_000;
 
 /** `accepted`: the size that a human accepted. Memory may grow to twice as much. */
 export function growthOf(bytes: number, accepted = 0): Growth {

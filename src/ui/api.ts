@@ -4,16 +4,9 @@ import { objectsIn } from '../core/json.js';
 import { parseWhole } from '../core/schema.js';
 import { oneOf } from '../core/text.js';
 import { type Diagnosis, type Forge, type LogRow, TIERS } from '../index.js';
+import { PAUSE_BYTES } from '../ledger/growth.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
-import {
-  csvLine,
-  cycleSeries,
-  featureSeries,
-  listDecisions,
-  listDone,
-  MEMORY_LIMIT,
-  memorySeries,
-} from './views.js';
+import { csvLine, cycleSeries, featureSeries, listDecisions, listDone, memorySeries } from './views.js';
 
 /** What the routes read. It never writes: `forge` is opened with `dryRun`. */
 export interface Source {
@@ -140,7 +133,7 @@ async function readOverview({ forge: open }: Source) {
       status: stats?.status ?? 'corrupted',
       records: stats?.tiers.reduce((sum, { records }) => sum + records, 0) ?? 0,
       bytes: stats?.bytes ?? 0,
-      limit: MEMORY_LIMIT,
+      limit: PAUSE_BYTES,
     },
     decisions: listDecisions(where, { trust, learned, kfr, features: list }),
     /** Files that could not be read. */
@@ -279,7 +272,7 @@ async function readCharts({ forge: open, rows }: Source) {
     features: featureSeries(features, all, Date.now()),
     cycles: cycleSeries(all),
     memory: memorySeries(all),
-    limit: MEMORY_LIMIT,
+    limit: PAUSE_BYTES,
     /** What the running session's agent asked twice (EXM-05). */
     reads: await forge.finding.stats(),
   };

@@ -14,9 +14,6 @@ import type {
 } from '../index.js';
 import { describeLearning } from '../knowledge/rules.js';
 
-/** LTM-11: consolidation pauses from this size on, in bytes. */
-export const MEMORY_LIMIT = 100_000_000;
-
 /** Seconds since 1970, and for each name one number at each of them. */
 export interface Series {
   at: number[];

@@ -1,14 +1,4 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
 import { type ByteGit, byteGit, type Git, toText, words } from './client.js';
@@ -68,12 +58,10 @@ interface BenchPlace {
   place: string;
   /** Adds nothing to the repository's objects. */
   ownObjects?: boolean;
-  /** The index to start from, instead of the repository's, and when it was written. */
-  from?: { bytes: Buffer; mtime: Date } | undefined;
 }
 
 export function onBench<T>(
-  { repository: { root, gitDir, commonDir }, git, place, ownObjects = false, from }: BenchPlace,
+  { repository: { root, gitDir, commonDir }, git, place, ownObjects = false }: BenchPlace,
   work: (bench: Bench) => Promise<T>,
 ): Promise<T> {
   return inFolder(place, async (folder) => {
@@ -81,10 +69,7 @@ export function onBench<T>(
     const durable: [string, string][] = ownObjects ? [] : [['core.fsync', 'all']];
     const settings = [...LOOK_AT_ALL, ...durable];
     const index = join(folder, 'index');
-    if (from) {
-      writeFileSync(index, from.bytes);
-      utimesSync(index, from.mtime, from.mtime);
-    } else copyIndex(join(gitDir, 'index'), index);
+    copyIndex(join(gitDir, 'index'), index);
     const objects = {
       GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
       // A colon would split a path in two.
@@ -112,18 +97,15 @@ export function readTrees(repository: Repository, git: Git, place: string): Tree
   const lists = new Map<string | null, Entries>([[null, new Map()]]);
   const list = async (tree: string | null): Promise<Entries> =>
     lists.get(tree) ?? parse(await byteGit(git)([...COMMIT, tree as string]));
-  // A later snapshot starts from the previous index, so no mark set in between hides a file that was seen before.
-  let from: BenchPlace['from'];
-  const read = async ({ look, index }: Bench): Promise<string> => {
-    if (!from) await clearMarks(look);
+  const read = async ({ look }: Bench): Promise<string> => {
+    await clearMarks(look);
     await look(['add', '--all', '--sparse', '--', '.']);
     const tree = (await look(['write-tree', '--missing-ok'])).trim();
     lists.set(tree, parse(await look(['ls-files', '--stage', '--full-name', '-z'])));
-    from = { bytes: readFileSync(index), mtime: statSync(index).mtime };
     return tree;
   };
   return {
-    read: () => onBench({ repository, git, place, ownObjects: true, from }, read),
+    read: () => onBench({ repository, git, place, ownObjects: true }, read),
     changed: async (before, after) => {
       const [then, now] = [await list(before), await list(after)];
       const paths = new Set([...then.keys(), ...now.keys()]);

@@ -224,10 +224,10 @@ function changedSince(
   // `ls -l` shows the size and time of files too.
   const foldersOnly = known.kind === 'list' && !/^-.*l/.test(known.glob);
   const byRipgrep = known.kind === 'search' && known.ripgrep && !known.options.includes('u');
-  const { names: skipped, paths, isAll } = byRipgrep ? ignored(root) : ALL_BUT_OWN;
   // grep searches files that ripgrep ignores.
-  const isWider = byRipgrep && asked.kind === 'search' && !asked.ripgrep;
-  if (isWider && !isAll) return 'The search before left out files that git ignores.';
+  if (byRipgrep && asked.kind === 'search' && !asked.ripgrep)
+    return 'The search before left out files that git ignores.';
+  const skipped = new Set([...OWN_FOLDERS, ...(byRipgrep ? ignoredFolders(root) : [])]);
   const isRecursive = known.kind === 'search' || (known.kind === 'list' && /\*\*|\//.test(known.glob));
   let left = MAX_ENTRIES;
   const visit = (path: string, isDeep: boolean): string | null => {
@@ -239,16 +239,8 @@ function changedSince(
       return `${relative(root, path) || 'The folder'} changed after it was searched.`;
     if (!isFolder || !isDeep) return null;
     for (const entry of readdirSync(path, { withFileTypes: true })) {
-      if (isWider && entry.name.startsWith('.') && !OWN_FOLDERS.includes(entry.name))
-        return 'The search before left out hidden files.';
-      if (
-        isWider &&
-        (skipped.has(entry.name) || paths.has(join(path, entry.name))) &&
-        !OWN_FOLDERS.includes(entry.name)
-      )
-        return 'The search before left out files that git ignores.';
       const inner = join(path, entry.name);
-      const isSkipped = entry.isDirectory() ? skipped.has(entry.name) || paths.has(inner) : foldersOnly;
+      const isSkipped = entry.isDirectory() ? skipped.has(entry.name) || skipped.has(inner) : foldersOnly;
       if (isSkipped) continue;
       if (--left < 0) return 'There are too many files to tell whether one changed.';
       const changed = visit(inner, isRecursive);
@@ -257,58 +249,30 @@ function changedSince(
     return null;
   };
   try {
-    return changedAbove(root, asked.path, since, byRipgrep) ?? visit(asked.path, true);
+    return changedAbove(root, asked.path, since) ?? visit(asked.path, true);
   } catch {
     return 'Some of the files cannot be read.';
   }
 }
 
+/** grep also reads `.git`, which changes with every commit, but nobody searches for its content. */
 const OWN_FOLDERS = ['.git', '.forge'];
 
-/** A folder above may have been replaced by another one, and the rules for ignored files may be others now. */
-function changedAbove(root: string, path: string, since: number, byRipgrep: boolean): string | null {
-  const folders: string[] = [];
-  for (let folder = path; folder !== root; folder = dirname(folder)) folders.push(dirname(folder));
-  const rules = [
-    ...folders.flatMap((folder) => IGNORE_FILES.map((name) => join(folder, name))),
-    join(root, EXCLUDE),
-  ];
-  const changed = [...folders.slice(0, -1), ...(byRipgrep ? rules : [])].find(
-    (above) => (lstatSync(above, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since,
-  );
-  return changed === undefined ? null : `${relative(root, changed)} changed after it was searched.`;
+/** A folder above may have been replaced by another one. */
+function changedAbove(root: string, path: string, since: number): string | null {
+  for (let folder = path; folder !== root; folder = dirname(folder))
+    if (folder !== path && (lstatSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since)
+      return `${relative(root, folder)} changed after it was searched.`;
+  return null;
 }
 
-const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
-const EXCLUDE = join('.git', 'info', 'exclude');
-
-interface Ignored {
-  names: ReadonlySet<string>;
-  paths: ReadonlySet<string>;
-  /** There are no other patterns. */
-  isAll: boolean;
-}
-
-/** grep also reads `.git`, which changes with every commit, but nobody searches for its content. */
-const ALL_BUT_OWN: Ignored = { names: new Set(OWN_FOLDERS), paths: new Set(), isAll: true };
-
-/** The folders that ripgrep ignores by a plain name or path in the top .gitignore. With exceptions, none are known. */
-function ignored(root: string): Ignored {
+/** The plain names and paths in the top .gitignore, which ripgrep leaves out. With exceptions, none are known. */
+function ignoredFolders(root: string): string[] {
   const text = readPlain(join(root, '.gitignore'), 1 << 20)?.toString('utf8') ?? '';
-  const lines = text.split('\n').map((line) => line.trim());
-  const patterns = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  const plain = patterns
-    .filter((line) => /^\/?[\w.@-]+\/?$/.test(line))
-    .map((line) => line.replace(/\/$/, ''));
-  if (patterns.some((line) => line.startsWith('!')))
-    return { names: new Set(OWN_FOLDERS), paths: new Set(), isAll: false };
-  const names = plain.filter((line) => !line.startsWith('/'));
-  const paths = plain.filter((line) => line.startsWith('/')).map((line) => join(root, line));
-  return {
-    names: new Set([...OWN_FOLDERS, ...names]),
-    paths: new Set(paths),
-    isAll: plain.length === patterns.length,
-  };
+  const patterns = text.split('\n').map((line) => line.trim().replace(/\/$/, ''));
+  if (patterns.some((line) => line.startsWith('!'))) return [];
+  const plain = patterns.filter((line) => /^\/?[\w.@-]+$/.test(line));
+  return plain.map((line) => (line.startsWith('/') ? join(root, line) : line));
 }
 
 /** Without the data that is needed to check whether it still holds. */

@@ -225,9 +225,10 @@ function changedSince(
   const foldersOnly = known.kind === 'list' && !/^-.*l/.test(known.glob);
   const byRipgrep = known.kind === 'search' && known.ripgrep && !known.options.includes('u');
   // grep searches files that ripgrep ignores.
-  if (byRipgrep && asked.kind === 'search' && !asked.ripgrep)
-    return 'The search before left out files that git ignores.';
-  const skipped = new Set([...OWN_FOLDERS, ...(byRipgrep ? ignoredFolders(root) : [])]);
+  const isWider = byRipgrep && asked.kind === 'search' && !asked.ripgrep;
+  const { folders, isAll } = byRipgrep ? ignoredFolders(root) : { folders: [], isAll: true };
+  if (isWider && !isAll) return LEFT_OUT;
+  const skipped = new Set([...OWN_FOLDERS, ...folders]);
   const isRecursive = known.kind === 'search' || (known.kind === 'list' && /\*\*|\//.test(known.glob));
   let left = MAX_ENTRIES;
   const visit = (path: string, isDeep: boolean): string | null => {
@@ -240,8 +241,10 @@ function changedSince(
     if (!isFolder || !isDeep) return null;
     for (const entry of readdirSync(path, { withFileTypes: true })) {
       const inner = join(path, entry.name);
-      const isSkipped = entry.isDirectory() ? skipped.has(entry.name) || skipped.has(inner) : foldersOnly;
-      if (isSkipped) continue;
+      const isIgnored = skipped.has(entry.name) || skipped.has(inner);
+      const isHidden = isIgnored || entry.name.startsWith('.');
+      if (isWider && isHidden && !OWN_FOLDERS.includes(entry.name)) return LEFT_OUT;
+      if (entry.isDirectory() ? isIgnored : foldersOnly) continue;
       if (--left < 0) return 'There are too many files to tell whether one changed.';
       const changed = visit(inner, isRecursive);
       if (changed !== null) return changed;
@@ -257,6 +260,7 @@ function changedSince(
 
 /** grep also reads `.git`, which changes with every commit, but nobody searches for its content. */
 const OWN_FOLDERS = ['.git', '.forge'];
+const LEFT_OUT = 'The search before left out files that git ignores.';
 
 /** A folder above may have been replaced by another one. */
 function changedAbove(root: string, path: string, since: number): string | null {
@@ -266,13 +270,15 @@ function changedAbove(root: string, path: string, since: number): string | null 
   return null;
 }
 
-/** The plain names and paths in the top .gitignore, which ripgrep leaves out. With exceptions, none are known. */
-function ignoredFolders(root: string): string[] {
+/** The plain names and paths in the top .gitignore, which ripgrep leaves out. `isAll`: it has no other patterns. */
+function ignoredFolders(root: string): { folders: string[]; isAll: boolean } {
   const text = readPlain(join(root, '.gitignore'), 1 << 20)?.toString('utf8') ?? '';
   const patterns = text.split('\n').map((line) => line.trim().replace(/\/$/, ''));
-  if (patterns.some((line) => line.startsWith('!'))) return [];
-  const plain = patterns.filter((line) => /^\/?[\w.@-]+$/.test(line));
-  return plain.map((line) => (line.startsWith('/') ? join(root, line) : line));
+  const meant = patterns.filter((line) => line !== '' && !line.startsWith('#'));
+  if (meant.some((line) => line.startsWith('!'))) return { folders: [], isAll: false };
+  const plain = meant.filter((line) => /^\/?[\w.@-]+$/.test(line));
+  const folders = plain.map((line) => (line.startsWith('/') ? join(root, line) : line));
+  return { folders, isAll: plain.length === meant.length };
 }
 
 /** Without the data that is needed to check whether it still holds. */

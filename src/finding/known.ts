@@ -262,12 +262,14 @@ function changedSince(
 const OWN_FOLDERS = ['.git', '.forge'];
 const LEFT_OUT = 'The search before left out files that git ignores.';
 
-/** A folder above may have been replaced by another one. */
+/** A folder above may have been replaced by another one, and other files may be ignored now. */
 function changedAbove(root: string, path: string, since: number): string | null {
-  for (let folder = path; folder !== root; folder = dirname(folder))
-    if (folder !== path && (lstatSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since)
-      return `${relative(root, folder)} changed after it was searched.`;
-  return null;
+  const above = [join(root, '.gitignore')];
+  for (let folder = path; folder !== root; folder = dirname(folder)) above.push(dirname(folder));
+  const changed = above
+    .filter((name) => name !== root)
+    .find((name) => (lstatSync(name, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since);
+  return changed === undefined ? null : `${relative(root, changed)} changed after it was searched.`;
 }
 
 /** The plain names and paths in the top .gitignore, which ripgrep leaves out. `isAll`: it has no other patterns. */

@@ -181,7 +181,10 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
   if (reason === undefined) return call.forge().feature.edit({ ...change, id }, firstRun(call));
   if (change.status !== 'passing' || Object.keys(change).length > 1)
     throw usage('feature.override', '--reason can only be used with --status passing.', {
-      hint: `forge feature edit ${id} --status passing --reason ${quoteWord(reason)}`,
+      hint:
+        change.status === undefined || change.status === 'passing'
+          ? `forge feature edit ${id} --status passing --reason "TEXT"`
+          : `forge feature edit ${id} --status ${change.status}\nforge note add ${quoteWord(`${id}: ${reason}`)}`,
     });
   await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown with it.`);
   return call.forge().feature.override({ id, reason });
@@ -217,6 +220,18 @@ async function add(call: Call, first: string, second: string | undefined): Promi
     throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
   if (second !== undefined && isTwoWords(first, second))
     throw usage('feature.words', `Put quotes around it: ${hint(`"${first} ${second}"`)}`);
+  if (second !== undefined && /\s/.test(first.trim()))
+    throw usage(
+      'feature.words',
+      `${JSON.stringify(oneLine(first, 80))} is not an id, and a feature has only one text.`,
+      {
+        hint: hint(
+          tests.length > 0
+            ? quoteWord(`${first}: ${second}`)
+            : `${quoteWord(first)} --test ${quoteWord(second)}`,
+        ),
+      },
+    );
   if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
     throw usage('feature.no_name', `${first} needs a name.`, { hint: hint(`${first} "NAME"`) });
   const given = second === undefined ? id : first;

@@ -271,13 +271,17 @@ const NOTHING_RAN: readonly RegExp[] = [
   // cargo test, node --test
   /^test result: ok\. 0 passed;/m,
   /^(?:#|ℹ) pass 0$/m,
-  // pytest, unittest, mocha, jest and vitest
+  // pytest, unittest, mocha, jest and vitest, rspec, phpunit
   /^=* *(?:no tests (?:ran|collected)\b|\d+ (?:deselected|skipped)(?:, \d+ (?:deselected|skipped|warnings?))* in )/m,
   /^Ran (?:0 tests in |(\d+) tests? in .*\n+OK \(skipped=\1\)$)/m,
   /^\s*0 passing\b/m,
   /^No tests? (?:files )?found, exiting with code 0/m,
   /^ *Tests:? +(?:\d+ (?:skipped|todo)[,| ]*)+(?:\d+ total|\(\d+\))$/m,
-  // make with a file called test, and pnpm
+  /^(?:0 examples, 0 failures|(\d+) examples?, 0 failures, \1 pending)/m,
+  /^No tests executed!/m,
+  // ctest, prove, make with a file called test, and pnpm
+  /^No tests were found!!!$/m,
+  /^Result: NOTESTS$/m,
   /^g?make: (?:Nothing to be done for )?'[\w-]*(?:test|check)[\w-]*'(?: is up to date)?\.\s*$/,
   /^(?:None of the selected packages has a "|No projects matched the filters)/m,
 ];
@@ -291,6 +295,7 @@ const SOME_RAN: readonly RegExp[] = [
   /^=* *(?:.*, )?\d+ (?:passed|failed|errors?)\b.* in /m,
   /^\s*[1-9]\d* (?:passing|failing)\b/m,
   /^ *Tests:? .*\d+ (?:passed|failed)\b/m,
+  /^Result: (?:PASS|FAIL)$/m,
 ];
 
 /** How a program that a command names reports that what it should run is missing. */

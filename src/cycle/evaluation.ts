@@ -18,7 +18,7 @@ import { ledgerFolder } from '../ledger/files.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
 import { restoreFromHead } from '../ledger/repair.js';
-import { type Context, contextAt } from '../project/project.js';
+import { type Context, contextAt, orWarn } from '../project/project.js';
 import { showTrust } from '../trust/trust.js';
 import {
   type CycleFacts,
@@ -54,7 +54,8 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   const { context, before, environment_valid, ran } = run;
   // First, because everything is read by the settings.
   const [notes, violations]: [string[], string[]] = [[], putBack(run)];
-  violations.push(...(await putBackRemoved(run)));
+  const back = orWarn(context, 'What was removed in .forge/ was not put back', () => putBackRemoved(run));
+  violations.push(...((await back) ?? []));
   await run.claim?.check();
   const isIntact = await checkMemory(context, violations, notes);
   const after = tryFacts(context, violations);

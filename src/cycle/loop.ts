@@ -234,7 +234,7 @@ function describeEnd(loop: Loop, stopped_by: StopReason): string {
     ...(failed.length > 0 ? [`not passing yet: ${names(failed)}`] : []),
     ...(untried.length > 0 ? [`${plural(untried.length, 'task')} not tried`] : []),
     ...(unproven.length > 0
-      ? [`tests that pass and never failed: forge feature confirm ${firstNames(unproven, 5)}`]
+      ? [`tests that pass and never failed: forge feature confirm ${unproven.slice(0, 5).join(' ')}`]
       : []),
     ...(uncommitted ? [uncommitted.replace(/^T/, 't')] : []),
     ...(retested.size > 0

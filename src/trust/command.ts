@@ -13,7 +13,7 @@ async function run(call: Call): Promise<TrustReport> {
   if (call.options.revoke === true) return trust.revoke();
   const report = await trust.show();
   if (call.options.show === true || call.flags.dryRun || report.trusted) return report;
-  call.say(render(report, call.style));
+  call.say(renderAll(report, call.style, fold));
   if (!call.flags.yes && call.world.terminal && !call.interactive)
     throw refused('trust.unconfirmed', 'Nothing was approved: a person has to confirm at a terminal.', {
       hint: 'forge trust --show\nforge trust --yes   # after reading it',
@@ -39,13 +39,18 @@ const STATE_WORDS = {
   missing: 'approved, and missing now: removed, or on another branch',
 };
 
-function render({ items, digest, trusted }: TrustReport, style: Style): string {
+const render = (report: TrustReport, style: Style): string => renderAll(report, style, (content) => content);
+
+type Reading = (content: string) => string;
+
+/** `reading`: what of a content is shown. */
+function renderAll({ items, digest, trusted }: TrustReport, style: Style, reading: Reading): string {
   if (items.length === 0) return 'Nothing here needs your approval.';
   const state = trusted
     ? style.good('All of it is approved.')
     : style.warn('Not all of it is approved: forge trust');
   const open = items.filter((item) => item.state !== 'trusted');
-  const text = items.map((item) => renderItem(item, style)).join('\n');
+  const text = items.map((item) => renderItem(item, style, reading)).join('\n');
   // At the end, where a long script has not pushed it off the screen.
   const summary = open.length > 1 ? ['', 'To approve:', ...open.map(summarize)] : [];
   const ci = `For CI, to approve exactly this: CI=1 FORGE_TRUST=${digest}`;
@@ -58,11 +63,15 @@ const summarize = ({ name, content }: TrustItem): string => {
   return `  ${escapeControls(name)}: ${escapeControls(oneLine(what, 100))}`;
 };
 
-/** The content, because a person approves it. Escapes are shown, not sent to the terminal. */
-function renderItem({ name, kind, state, before, content }: TrustItem, style: Style): string {
+/** The whole content, because a person approves it. Escapes are shown, not sent to the terminal. */
+function renderItem(
+  { name, kind, state, before, content }: TrustItem,
+  style: Style,
+  reading: Reading,
+): string {
   const mark = state === 'trusted' ? style.good : style.warn;
   const lines =
-    before === undefined ? fold(content).replace(/\n$/, '').split('\n') : diffLines(before, content);
+    before === undefined ? reading(content).replace(/\n$/, '').split('\n') : diffLines(before, content);
   const shown = state === 'trusted' && kind === 'file' ? [] : lines;
   return [
     `${style.strong(escapeControls(name))}  ${mark(STATE_WORDS[state])}`,
@@ -70,7 +79,7 @@ function renderItem({ name, kind, state, before, content }: TrustItem, style: St
   ].join('\n');
 }
 
-/** Parts of `init.sh` that are as this forge writes them need no reading. */
+/** When a person is asked, the parts of `init.sh` that are as this forge writes them need no reading. */
 function fold(content: string): string {
   const folder = join(templatesFolder(), 'init');
   return readdirSync(folder).reduce((text, name) => {
@@ -78,7 +87,7 @@ function fold(content: string): string {
     const lines = piece.split('\n').length - 1;
     return text.replace(
       piece,
-      () => `# … ${lines} lines as forge init writes them (templates/init/${name})\n`,
+      () => `# … ${lines} lines as forge init writes them; forge trust --show has them\n`,
     );
   }, content);
 }

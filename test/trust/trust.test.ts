@@ -39,7 +39,7 @@ describe('forge trust', () => {
     expect(await next(moved)).toBe('forge trust');
   });
 
-  it('B-85 runs nothing of a fresh clone; --show prints what forge did not write, with visible escapes', async () => {
+  it('B-85 runs nothing of a fresh clone; --show prints everything with visible escapes', async () => {
     const project = await cloned();
     project.write(
       '.forge/init.sh',
@@ -49,18 +49,24 @@ describe('forge trust', () => {
     const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
     const { stdout, exitCode } = await runForge(project, ['trust', '--show']);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^ {2}# … \d+ lines as forge init writes them \(templates\/init\/head\.sh\)$/m);
-    const script = project.read('.forge/init.sh');
-    project.write('.forge/init.sh', script.replaceAll('say ', 'echo '));
-    const changed = (await runForge(project, ['trust', '--show'])).stdout;
-    for (const line of project.read('.forge/init.sh').split('\n').slice(0, 10))
-      expect(changed).toContain(line);
-    project.write('.forge/init.sh', script);
+    const script = project.read('.forge/init.sh').split('\n');
+    for (const line of script.slice(0, 10)) expect(stdout).toContain(line);
     expect(stdout).toContain('# <U+001B>[8mhidden<U+001B>[0m <U+202E>gnp.exe');
     expect(stdout).toMatch(/feature A {2}not approved\n {2}touch ran\n/);
     // Without CI the value approves nothing.
     expect(stdout).toMatch(/\nFor CI, to approve exactly this: CI=1 FORGE_TRUST=[0-9a-f]{64}\n$/);
     expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
+  });
+
+  it('B-85 asks without the parts of init.sh that forge itself wrote, unless they were changed', async () => {
+    const project = await cloned();
+    const asked = async () => (await runForge(project, ['trust', '--yes'])).stderr;
+    const [first = ''] = project.read('.forge/init.sh').split('\n').slice(1);
+    const whole = await asked();
+    expect(whole).toMatch(/^ {2}# … \d+ lines as forge init writes them; forge trust --show has them$/m);
+    expect(whole).not.toContain(first);
+    project.write('.forge/init.sh', project.read('.forge/init.sh').replaceAll('say ', 'echo '));
+    expect(await asked()).toContain(first);
   });
 
   it('B-85 approves tests that were entered through forge here', async () => {

@@ -49,7 +49,7 @@ function render(report: HooksReport, style: Style): string {
   ]);
   const lost = gone.map(
     (path) =>
-      `${style.bad('✗')}  ${path} is not in this clone, so hooks may check nothing. Fix: forge hooks install`,
+      `${style.bad('✗')}  ${path} is missing here, so hooks may check nothing. Fix: forge hooks install`,
   );
   const parts = [[columns(rows), ...lost].join('\n'), ...describeEffect(report, style)];
   if (hooks.some(({ state, path }) => state === 'added' && !path.startsWith('.git/')))

@@ -80,7 +80,7 @@ describe('forge hooks in any hooks folder', () => {
     const path = '.git/forge/hook';
     const text = project.read(path);
     project.write(path, text.replace(/^forge_node=.*/m, "forge_node='/gone/node'"));
-    expect(hooks(project, 'status').stdout).toContain('/gone/node is gone');
+    expect(hooks(project, 'status').stdout).toContain('/gone/node is missing here');
     rmSync(join(project.dir, path));
     expect(JSON.parse(hooks(project, 'status', '--json').stdout).gone).toEqual([join(project.dir, path)]);
     hooks(project, 'install');

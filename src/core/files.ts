@@ -20,7 +20,7 @@ const REASONS: Record<string, string> = {
 
 /** The first thing to check. */
 const HINTS: Record<string, string> = {
-  ENOSPC: 'df -h FOLDER   # free some space, then run the command again',
+  ENOSPC: 'df -h FOLDER; df -i FOLDER   # free what is full, then run the command again',
   EDQUOT: 'df -h FOLDER   # free some space, then run the command again',
   EACCES: 'ls -ld FOLDER   # you must be allowed to write there',
 };
@@ -39,7 +39,7 @@ export function diskError(error: unknown, path: string): ForgeError {
   const code = (systemCode(error) ?? 'unknown').replace(QUOTA, 'EDQUOT');
   if (NOT_PLAIN[code]) return notPlain(path, code);
   const isSandbox = code === 'EROFS' && path.includes(`${sep}.git${sep}`);
-  const hint = isSandbox ? SANDBOX_HINT : HINTS[code]?.replace('FOLDER', () => formatArgv([dirname(path)]));
+  const hint = isSandbox ? SANDBOX_HINT : HINTS[code]?.replaceAll('FOLDER', () => formatArgv([dirname(path)]));
   const message = `${path}: ${REASONS[code] ?? (error as Error).message}.`;
   return outside(`disk.${code.toLowerCase()}`, message, { file: path, hint, cause: error });
 }

@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN');
     await page.getByRole('link', { name: 'Overview' }).focus();
-    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowDown');
     expect(await focused(page)).toBe('Features');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Features' }).waitFor();

@@ -39,7 +39,9 @@ export function diskError(error: unknown, path: string): ForgeError {
   const code = (systemCode(error) ?? 'unknown').replace(QUOTA, 'EDQUOT');
   if (NOT_PLAIN[code]) return notPlain(path, code);
   const isSandbox = code === 'EROFS' && path.includes(`${sep}.git${sep}`);
-  const hint = isSandbox ? SANDBOX_HINT : HINTS[code]?.replaceAll('FOLDER', () => formatArgv([dirname(path)]));
+  const hint = isSandbox
+    ? SANDBOX_HINT
+    : HINTS[code]?.replaceAll('FOLDER', () => formatArgv([dirname(path)]));
   const message = `${path}: ${REASONS[code] ?? (error as Error).message}.`;
   return outside(`disk.${code.toLowerCase()}`, message, { file: path, hint, cause: error });
 }

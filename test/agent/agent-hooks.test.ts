@@ -122,5 +122,3 @@ describe('what differs between agents', () => {
     },
   );
 });
-
-describe("Claude Code's hooks, run by another agent", () => {});

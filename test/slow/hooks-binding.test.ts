@@ -83,8 +83,6 @@ describe('whose commits the git hooks check', () => {
   });
 });
 
-describe('what pre-push checks', () => {});
-
 describe('forge hooks install', () => {
   it('GIT-08 shows what git rejects from now on, and saves --who', async () => {
     const project = await makeForge();

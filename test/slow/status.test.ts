@@ -189,5 +189,3 @@ describe('forge status and Linear', () => {
     expect((await component(project, 'linear')).color).toBe('green');
   });
 });
-
-describe('forge', () => {});

@@ -260,7 +260,7 @@ function changedSince(
 
 /** grep also reads `.git`, which changes with every commit, but nobody searches for its content. */
 const OWN_FOLDERS = ['.git', '.forge'];
-const LEFT_OUT = 'The search before left out files that git ignores.';
+const LEFT_OUT = 'The search before left out hidden and ignored files.';
 
 /** A folder above may have been replaced by another one, and other files may be ignored now. */
 function changedAbove(root: string, path: string, since: number): string | null {

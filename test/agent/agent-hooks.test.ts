@@ -1,42 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { AGENT_NAMES, AGENTS, type AgentName, type Moment, textsIn } from '../../src/agent/agents.js';
+import { AGENT_NAMES, AGENTS, type AgentName, type Moment } from '../../src/agent/agents.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
-import { GOAL, hook, payload, SILENT } from '../support/agent-hooks.js';
+import { call, rule, started, told, wordAt } from '../support/agent-calls.js';
+import { GOAL, hook, SILENT } from '../support/agent-hooks.js';
 import { makeForge, SESSION } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
-import { makePlainProject, type Project } from '../support/project.js';
-
-const rule = (text: string) => ({ op: 'add', kind: 'Constraint', text });
-
-/** The word of an agent's event at a moment. */
-const wordAt = (agent: AgentName, moment: Moment): string =>
-  Object.entries(AGENTS[agent].events).find(([, event]) => event.moment === moment)?.[0] ?? '';
-
-/** Calls the hook of an agent with its recorded payload. */
-const call = (agent: AgentName, project: Project, moment: Moment, change: object = {}) => {
-  const word = wordAt(agent, moment);
-  const place = { cwd: project.dir, workspace_roots: [project.dir] };
-  const name = word === 'pre-compact' && agent === 'claude' ? 'pre-compact-auto' : word;
-  return hook(project, [agent, word], payload(agent, name, { ...place, ...change }));
-};
-
-/** Everything that the agent is told. '' for nothing. */
-async function told(
-  agent: AgentName,
-  project: Project,
-  moment: Moment,
-  change: object = {},
-): Promise<string> {
-  const { stdout, stderr, exitCode } = await call(agent, project, moment, change);
-  expect([stderr, exitCode]).toEqual(['', 0]);
-  return stdout === '' ? '' : textsIn(JSON.parse(stdout)).join('\n');
-}
-
-async function started(agent: AgentName): Promise<Project> {
-  const project = await makeForge();
-  await call(agent, project, 'start');
-  return project;
-}
+import { makePlainProject } from '../support/project.js';
 
 /** The moment at which each agent gets changed working memory. */
 const NEWS: Record<AgentName, Moment> = {

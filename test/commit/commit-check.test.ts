@@ -1,32 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CommitCheck } from '../../src/index.js';
+import { checkJson, commit, SECRET } from '../support/commit-checks.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { MESSAGE as GOOD } from '../support/message.js';
-import { makePlainProject, makeRepository, type Project } from '../support/project.js';
-import { SAMPLES } from '../support/samples.js';
-
-const SECRET = SAMPLES.secret();
-
-/** Commits a message as it stands. */
-function commit(project: Project, message: string | Buffer, ...args: string[]): string {
-  writeFileSync(project.path('.git/message'), message);
-  const more = ['--allow-empty', '--cleanup=verbatim', '-F', '.git/message', ...args];
-  project.git('commit', '-q', ...more);
-  return project.git('rev-parse', 'HEAD');
-}
-
-async function checkJson(project: Pick<Project, 'dir'>, args: string[], stdin?: string | Buffer) {
-  const options = stdin === undefined ? {} : { stdin };
-  const { stdout, stderr, exitCode } = await runForge(
-    project,
-    ['commit', 'check', ...args, '--json'],
-    options,
-  );
-  expect(stderr).toBe('');
-  return { ...(JSON.parse(stdout) as CommitCheck), exitCode };
-}
+import { makePlainProject, makeRepository } from '../support/project.js';
 
 describe('forge commit check FILE', () => {
   it('GIT-01 needs neither .forge/ nor git', async () => {

@@ -1,42 +1,10 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Diagnosis } from '../../src/index.js';
-import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { doctor, SERVERS, SETTINGS, wire } from '../support/doctored.js';
+import { forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
-import { makeFolder, makeRepository, type Project } from '../support/project.js';
-import { hookLists, serverFor } from '../support/wirings.js';
-
-const SETTINGS = '.claude/settings.json';
-const SERVERS = '.mcp.json';
-
-const NO_HOOKS = "git's hooks are not installed";
-
-interface Doctored {
-  exitCode: number | null;
-  /** `severity: observed` */
-  found: string[];
-  commands: string[];
-}
-
-async function doctor(
-  project: Pick<Project, 'dir'>,
-  args: string[] = [],
-  options: RunOptions = {},
-): Promise<Doctored> {
-  const { stdout, stderr, exitCode } = await runForge(project, ['doctor', ...args, '--json'], options);
-  expect(stderr).toBe('');
-  const all = (JSON.parse(stdout) as Diagnosis).findings;
-  // Hardly any of these projects has hooks.
-  const findings = all.filter(({ observed }) => observed !== NO_HOOKS);
-  for (const finding of findings)
-    expect(Object.keys(finding)).toEqual(['observed', 'expected', 'why', 'commands', 'severity']);
-  return {
-    exitCode,
-    found: findings.map(({ severity, observed }) => `${severity}: ${observed}`),
-    commands: findings.flatMap(({ commands }) => commands),
-  };
-}
+import { makeFolder, makeRepository } from '../support/project.js';
 
 describe('forge doctor', () => {
   it('reports in one line that nothing is wrong, and changes nothing', async () => {
@@ -77,14 +45,6 @@ describe('forge doctor', () => {
     });
   });
 });
-
-/** The hooks and the server as forge wires them. */
-function wire(project: Project, command = 'forge'): void {
-  const hooks = hookLists('claude', command);
-  project.write(SETTINGS, JSON.stringify({ hooks }));
-  const { value } = serverFor('claude', false, command) ?? {};
-  project.write(SERVERS, JSON.stringify({ mcpServers: { forge: value } }));
-}
 
 describe('forge doctor --agent', () => {
   it('AGT-01 finds nothing when Claude Code reaches this forge', async () => {

@@ -1,41 +1,10 @@
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Claimed, Fleet, Selection } from '../../src/index.js';
-import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
-import { putFeatures } from '../support/forge-project.js';
-import { hasNats, startNats, twoClones } from '../support/nats-server.js';
-import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
-
-const FEATURES = ['F-1', 'F-2'].map((id) => ({
-  id,
-  name: `Do ${id}`,
-  status: 'failing',
-  tests: ['test -e ok'],
-}));
-
-/** Two clones with the same two features. */
-async function clones(): Promise<[Project, Project]> {
-  const both = await twoClones();
-  for (const project of both) {
-    putFeatures(project, FEATURES);
-    await runForge(project, ['trust', '--yes'], { terminal: true });
-  }
-  return both;
-}
-
-/** Two worktrees of one of them. */
-async function trees(): Promise<[Project, Project]> {
-  const [project] = await clones();
-  commitAll(project, 'Features');
-  const other = projectAt(`${makeFolder()}/tree`);
-  project.git('worktree', 'add', '-q', other.dir);
-  return [project, other];
-}
-
-const claim = (project: Project, id: string, options: RunOptions = {}, ...args: string[]) =>
-  forgeJson<Claimed>(project, ['claim', id, ...args], options);
-
-const held = { exitCode: 3, code: 'claim.held' };
+import type { Fleet, Selection } from '../../src/index.js';
+import { claim, clones, held, trees } from '../support/claims.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { hasNats, startNats } from '../support/nats-server.js';
+import type { Project } from '../support/project.js';
 
 describe('claims on one machine', () => {
   it('EVT-03 without NATS one worktree holds a task, and forge next skips it in the other', async () => {

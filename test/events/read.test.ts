@@ -1,24 +1,9 @@
-import { spawn } from 'node:child_process';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ForgeEvent } from '../../src/index.js';
-import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { tail } from '../support/event-tail.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { hasNats, startNats } from '../support/nats-server.js';
-import type { Project } from '../support/project.js';
-
-/** `forge events tail` as a process of its own, with the lines that it has printed. */
-function tail(project: Project, env: NodeJS.ProcessEnv, ...args: string[]) {
-  const child = spawn(process.execPath, [BIN, 'events', 'tail', ...args], {
-    cwd: project.dir,
-    env: { ...process.env, ...env },
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const out = { stdout: '', stderr: '', code: undefined as number | null | undefined, child };
-  child.stdout.on('data', (chunk) => (out.stdout += chunk));
-  child.stderr.on('data', (chunk) => (out.stderr += chunk));
-  child.on('close', (code) => (out.code = code));
-  return out;
-}
 
 describe.skipIf(!hasNats)('forge events', () => {
   it('EVT-02 tail shows events as they happen, filtered, as lines or JSON, until Ctrl-C', async () => {

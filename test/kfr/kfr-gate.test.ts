@@ -2,21 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { EndedSession } from '../../src/index.js';
 import { ada, at, bob, type Started, start } from '../support/agents.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { differences, snapshot } from '../support/forge-project.js';
+import { makeInterrupted } from '../support/gates.js';
 import { add, ask, KFR, list, makeWorking, patch } from '../support/kfrs.js';
 import { changedPaths } from '../support/project.js';
 
 const RESOLVE = { op: 'resolve', id: 'kfr-1', resolution: 'sid' };
-const PARK = { op: 'park', id: 'kfr-1', reason: 'ask Ada' };
 
-/** An interrupted session with a goal and an open question, which ada left at minute 0. */
-async function makeInterrupted() {
-  const project = await makeForge();
-  const { session } = await start(project, at(ada, 0), '--task', 'logout');
-  const operations = [add('OpenQuestion', 'which cookie?'), add('Goal', 'logout works')];
-  await patch(project, operations, { world: at(ada, 0) });
-  return { project, id: session.id };
-}
+const PARK = { op: 'park', id: 'kfr-1', reason: 'ask Ada' };
 
 describe('the resolution gate', () => {
   it.each([

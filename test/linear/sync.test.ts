@@ -1,17 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { EndedSession, Focus, Issue, IssueList, Synced } from '../../src/index.js';
+import type { EndedSession, Focus, IssueList } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { type Fault, type LinearServer, startLinear } from '../support/linear-server.js';
-import type { Project } from '../support/project.js';
-
-const issues = async (project: Project): Promise<Issue[]> =>
-  (await forgeJson<IssueList>(project, ['linear', 'list'])).issues;
-
-const run = async (project: Project, server: LinearServer, ...args: string[]) => {
-  const outcome = await runForge(project, ['linear', ...args, '--json'], { env: server.env });
-  return { ...outcome, value: outcome.stdout === '' ? null : (JSON.parse(outcome.stdout) as Synced) };
-};
+import { type Fault, startLinear } from '../support/linear-server.js';
+import { issues, run } from '../support/linear-sync.js';
 
 const FAULTS: [what: string, fault: Fault, message: RegExp][] = [
   ['B-71 429', 'limit', /limits the rate of requests\. It asked to wait until \d{4}-/],

@@ -1,44 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { AGENTS, type AgentName, type Moment, textsIn } from '../../src/agent/agents.js';
 import { MAX_CONTEXT } from '../../src/agent/event.js';
+import { call, rule, started, told } from '../support/agent-calls.js';
 import { claude, GOAL, hook, payload, SILENT } from '../support/agent-hooks.js';
 import { runForge } from '../support/forge.js';
 import { makeForge, SESSION, snapshot } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
 import { hookLists } from '../support/wirings.js';
-
-const rule = (text: string) => ({ op: 'add', kind: 'Constraint', text });
-
-/** The word of an agent's event at a moment. */
-const wordAt = (agent: AgentName, moment: Moment): string =>
-  Object.entries(AGENTS[agent].events).find(([, event]) => event.moment === moment)?.[0] ?? '';
-
-/** Calls the hook of an agent with its recorded payload. */
-const call = (agent: AgentName, project: Project, moment: Moment, change: object = {}) => {
-  const word = wordAt(agent, moment);
-  const place = { cwd: project.dir, workspace_roots: [project.dir] };
-  const name = word === 'pre-compact' && agent === 'claude' ? 'pre-compact-auto' : word;
-  return hook(project, [agent, word], payload(agent, name, { ...place, ...change }));
-};
-
-/** Everything that the agent is told. '' for nothing. */
-async function told(
-  agent: AgentName,
-  project: Project,
-  moment: Moment,
-  change: object = {},
-): Promise<string> {
-  const { stdout, stderr, exitCode } = await call(agent, project, moment, change);
-  expect([stderr, exitCode]).toEqual(['', 0]);
-  return stdout === '' ? '' : textsIn(JSON.parse(stdout)).join('\n');
-}
-
-async function started(agent: AgentName): Promise<Project> {
-  const project = await makeForge();
-  await call(agent, project, 'start');
-  return project;
-}
 
 describe('what differs between agents', () => {
   it('KFR-04 Copilot and opencode get working memory after a tool only if a compaction removed it', async () => {

@@ -1,25 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { type Bucket, takeOnServer } from '../../src/events/bucket.js';
-import type { Claimed, Fleet, Issue, Selection } from '../../src/index.js';
+import type { Fleet, Issue, Selection } from '../../src/index.js';
+import { claim, clones, held, trees } from '../support/claims.js';
 import { fixedClock, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
-import { putFeatures } from '../support/forge-project.js';
-import {
-  client,
-  hasNats,
-  type NatsServer,
-  startNats,
-  startSilent,
-  twoClones,
-} from '../support/nats-server.js';
+import { client, hasNats, type NatsServer, startNats, startSilent } from '../support/nats-server.js';
 import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
-
-const FEATURES = ['F-1', 'F-2'].map((id) => ({
-  id,
-  name: `Do ${id}`,
-  status: 'failing',
-  tests: ['test -e ok'],
-}));
 
 /** Where the server does not answer in time, a command works without it: it is typed again. */
 const expectLost = (project: Project, words: string[], options: RunOptions): Promise<void> =>
@@ -28,30 +14,6 @@ const expectLost = (project: Project, words: string[], options: RunOptions): Pro
       expect(await forgeError(project, words, options)).toMatchObject({ exitCode: 3, code: 'claim.lost' }),
     { timeout: 30_000 },
   );
-
-/** Two clones with the same two features. */
-async function clones(): Promise<[Project, Project]> {
-  const both = await twoClones();
-  for (const project of both) {
-    putFeatures(project, FEATURES);
-    await runForge(project, ['trust', '--yes'], { terminal: true });
-  }
-  return both;
-}
-
-/** Two worktrees of one of them. */
-async function trees(): Promise<[Project, Project]> {
-  const [project] = await clones();
-  commitAll(project, 'Features');
-  const other = projectAt(`${makeFolder()}/tree`);
-  project.git('worktree', 'add', '-q', other.dir);
-  return [project, other];
-}
-
-const claim = (project: Project, id: string, options: RunOptions = {}, ...args: string[]) =>
-  forgeJson<Claimed>(project, ['claim', id, ...args], options);
-
-const held = { exitCode: 3, code: 'claim.held' };
 
 /** The bucket that forge made, or with `again` another one under its name. */
 async function kvOf(server: NatsServer, again?: { history: number; ttl: number }) {

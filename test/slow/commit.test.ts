@@ -20,7 +20,7 @@ describe('forge commit', () => {
     };
     for (const text of ['one', 'two', 'three'])
       expect(await what(text)).toBe(`- ${text}\n- Files: src/login.js`);
-    // What the end of an agent's turn recorded says no more than the list of files.
+    // The lines recorded at the end of an agent's turn only repeat the list of files.
     expect(await what('Changed: src/login.js')).toBe('- Change src/login.js');
   });
 
@@ -167,7 +167,7 @@ ${sign}
     stage(project, 'b.js');
     expect((await edit('sed -i /Why/d')).stderr).toContain('"## Why" is missing');
     expect((await edit('true >')).stderr).toContain('The message is empty');
-    // What was written before the editor failed is there, and the error says where.
+    // The error says where the text is that was written before the editor failed.
     const failed = await edit('sh -c \'sed -i s/people/everybody/ "$1"; kill -9 $$\' -');
     expect([failed.exitCode, failed.stderr]).toEqual([6, expect.stringContaining('ended with 137')]);
     expect(failed.stderr).toContain('git commit -e --cleanup=verbatim -F ');

@@ -1,38 +1,18 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { EndedSession } from '../../src/index.js';
+import { DAY, playDay, types, waiting } from '../support/event-days.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import {
   client,
   hasNats,
   listed,
-  type NatsServer,
   OUTBOX,
   relayTo,
   startNats,
   startSilent,
   twoClones,
 } from '../support/nats-server.js';
-import type { Project } from '../support/project.js';
-
-const waiting = (project: Project): number =>
-  project.has(OUTBOX) ? readdirSync(project.path(OUTBOX)).length : 0;
-
-const types = async (project: Project, server: NatsServer): Promise<string[]> =>
-  (await listed(project, server)).events.map(({ type }) => type);
-
-/** A day with every kind of event. */
-async function playDay(project: Project, env: NodeJS.ProcessEnv): Promise<EndedSession> {
-  await forgeJson(project, ['start', '--task', 'Wire the login'], { env });
-  await forgeJson(project, ['note', 'add', 'Redis needs a restart'], { env });
-  await forgeJson(project, ['learn', 'Use tabs', '--as', 'success'], { env });
-  await forgeJson(project, ['focus', 'set', '--phase', 'TEST'], { env });
-  await forgeJson(project, ['checkpoint', 'create', 'APP-1', '--verify', 'true'], { env });
-  return forgeJson<EndedSession>(project, ['end', '--learned', 'Log out first', '--next', 'Deploy'], { env });
-}
-
-const DAY = ['session_start', 'learning', 'learning', 'focus', 'checkpoint', 'learning', 'session_end'];
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -4,16 +4,8 @@ import type { EndedSession } from '../../src/index.js';
 import { ada, at, bob, start } from '../support/agents.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { FOCUS, makeForge, SESSION, SESSIONS } from '../support/forge-project.js';
+import { makeInterrupted } from '../support/gates.js';
 import { add, clear, KFR, list, makeWorking, OPEN, patch, textsOf } from '../support/kfrs.js';
-
-/** An interrupted session with a goal and an open question, which ada left at minute 0. */
-async function makeInterrupted() {
-  const project = await makeForge();
-  const { session } = await start(project, at(ada, 0), '--task', 'logout');
-  const operations = [add('OpenQuestion', 'which cookie?'), add('Goal', 'logout works')];
-  await patch(project, operations, { world: at(ada, 0) });
-  return { project, id: session.id };
-}
 
 describe('the resolution gate', () => {
   it('KFR-09 SES-07 clearing opens the gate immediately and does not count as activity of the former holder', async () => {

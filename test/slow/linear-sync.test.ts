@@ -1,17 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Issue, IssueList, Synced } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { type LinearServer, startLinear } from '../support/linear-server.js';
-import { changedPaths, type Project } from '../support/project.js';
-
-const issues = async (project: Project): Promise<Issue[]> =>
-  (await forgeJson<IssueList>(project, ['linear', 'list'])).issues;
-
-const run = async (project: Project, server: LinearServer, ...args: string[]) => {
-  const outcome = await runForge(project, ['linear', ...args, '--json'], { env: server.env });
-  return { ...outcome, value: outcome.stdout === '' ? null : (JSON.parse(outcome.stdout) as Synced) };
-};
+import { startLinear } from '../support/linear-server.js';
+import { issues, run } from '../support/linear-sync.js';
+import { changedPaths } from '../support/project.js';
 
 describe('forge linear, with Linear', () => {
   it('LIN-03 LIN-04 an issue that is done in Linear moves to history', async () => {

@@ -1,20 +1,10 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { EndedSession } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, SESSION, SESSIONS, snapshot } from '../support/forge-project.js';
-import { changedPaths, commitAll, type Project } from '../support/project.js';
+import { changedPaths } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
-
-/** Of a session in which something happened. */
-type Ended = EndedSession & { archive: string };
-
-async function withFeature(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true', '--no-run']);
-  commitAll(project, 'Plan');
-  return project;
-}
+import { type Ended, withFeature } from '../support/session-ends.js';
 
 describe('forge end', () => {
   it('SES-06 KNO-01 is about the feature that was verified instead of the one in focus', async () => {

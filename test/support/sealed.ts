@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
  */
 const home = mkdtempSync(join(tmpdir(), 'forge-home-'));
 mkdirSync(join(home, 'state'));
-// What git copies into a new repository, without its 14 samples.
+// The template of a new repository, without git's 14 sample hooks.
 for (const folder of ['hooks', 'info']) mkdirSync(join(home, 'template', folder), { recursive: true });
 writeFileSync(
   join(home, '.gitconfig'),

@@ -1,0 +1,45 @@
+import { expect } from 'vitest';
+import type { Diagnosis } from '../../src/index.js';
+import { type RunOptions, runForge } from './forge.js';
+import type { Project } from './project.js';
+import { hookLists, serverFor } from './wirings.js';
+
+export const SETTINGS = '.claude/settings.json';
+
+export const SERVERS = '.mcp.json';
+
+export const NO_HOOKS = "git's hooks are not installed";
+
+export interface Doctored {
+  exitCode: number | null;
+  /** `severity: observed` */
+  found: string[];
+  commands: string[];
+}
+
+export async function doctor(
+  project: Pick<Project, 'dir'>,
+  args: string[] = [],
+  options: RunOptions = {},
+): Promise<Doctored> {
+  const { stdout, stderr, exitCode } = await runForge(project, ['doctor', ...args, '--json'], options);
+  expect(stderr).toBe('');
+  const all = (JSON.parse(stdout) as Diagnosis).findings;
+  // Hardly any of these projects has hooks.
+  const findings = all.filter(({ observed }) => observed !== NO_HOOKS);
+  for (const finding of findings)
+    expect(Object.keys(finding)).toEqual(['observed', 'expected', 'why', 'commands', 'severity']);
+  return {
+    exitCode,
+    found: findings.map(({ severity, observed }) => `${severity}: ${observed}`),
+    commands: findings.flatMap(({ commands }) => commands),
+  };
+}
+
+/** The hooks and the server as forge wires them. */
+export function wire(project: Project, command = 'forge'): void {
+  const hooks = hookLists('claude', command);
+  project.write(SETTINGS, JSON.stringify({ hooks }));
+  const { value } = serverFor('claude', false, command) ?? {};
+  project.write(SERVERS, JSON.stringify({ mcpServers: { forge: value } }));
+}

@@ -210,13 +210,13 @@ function describeEnd(loop: Loop, stopped_by: StopReason): string {
   const { context, tried, broken, retested, uncommitted, last, failures, stalls } = loop;
   const { candidates } = nextTask(context);
   const { features } = listFeatures(context);
-  const left = stopped_by === 'nothing_left' ? candidates.map(({ id, reason }) => `${id} (${reason})`) : [];
+  const unproven = features.filter(isUnprovenPass).map(({ id }) => id);
+  const open = candidates.filter(({ id }) => !unproven.includes(id));
+  const left = stopped_by === 'nothing_left' ? open.map(({ id, reason }) => `${id} (${reason})`) : [];
   const stalled = `no feature began to pass in ${plural(failures, 'cycle')} in a row`;
   const general = stopped_by === 'max_failures' && stalls > 0 ? stalled : REASONS[stopped_by];
   const reason = left.length > 0 ? `nothing can be done now: ${firstNames(left, 5)}` : general;
   const untested = new Set(features.flatMap(({ id, tests }) => (tests?.length ? [] : id)));
-  const unproven = features.filter(isUnprovenPass).map(({ id }) => id);
-  const open = candidates.filter(({ id }) => !unproven.includes(id));
   const names = (ids: readonly { id: string }[]): string =>
     firstNames(
       ids.map(({ id }) => (untested.has(id) ? `${id} (no test)` : id)),

@@ -110,7 +110,6 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
       title: PREFIX.test(title) || old.id === '' ? title : `[${old.id}] ${title}`,
       why: given.why ?? (old.why || undefined),
       what: given.what?.length ? given.what : old.what,
-      learned: [...old.learned, ...(given.learned ?? [])],
     },
     known,
   );
@@ -118,7 +117,8 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
   const keepsLinear = given.issue === undefined && linear !== '' && old.id !== '';
   return {
     ...draft,
-    updated: [...new Set([...old.updated, ...draft.updated])],
+    learned: unique([...old.learned, ...draft.learned]),
+    updated: unique([...old.updated, ...draft.updated]),
     backtrace: {
       ...draft.backtrace,
       ...(keepsLinear ? { linear } : {}),
@@ -143,6 +143,8 @@ function describeWork(log: readonly string[], all: KnownWork['files']): string[]
 
 const VERBS: Record<string, string> = { A: 'Add', D: 'Remove', R: 'Move to', C: 'Copy to' };
 
+const unique = (texts: string[]): string[] => [...new Set(texts)];
+
 /** A pull request's text: its commits' messages as one. `draft` describes what is not committed yet. */
 export function gatherMessages(draft: CommitMessage, texts: readonly string[]): CommitMessage {
   const commits = texts
@@ -152,7 +154,6 @@ export function gatherMessages(draft: CommitMessage, texts: readonly string[]): 
   const last = commits.at(-1);
   if (!last) return draft;
   const all = [...commits, draft];
-  const unique = (texts: string[]): string[] => [...new Set(texts)];
   const reasons = unique(commits.map(({ why }) => why).filter((why) => why !== ''));
   return {
     id: last.id || draft.id,

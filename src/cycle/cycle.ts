@@ -1,5 +1,5 @@
 import { elapsed } from '../core/clock.js';
-import { ForgeError, refused } from '../core/error.js';
+import { ForgeError, refused, usage } from '../core/error.js';
 import { treeFolder } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -66,7 +66,7 @@ export async function runCycle(
     return await runStages(run);
   } catch (error) {
     // Nothing ran yet: there was no cycle. Later, the next cycle records that this one was interrupted.
-    const isEarly = run.mark.stage === 'governance' || isTaken(error);
+    const isEarly = run.ran === null;
     if (isEarly && error instanceof ForgeError) dropMark(run);
     else removeBuilderFolder(run.mark.key);
     throw error;
@@ -173,6 +173,11 @@ async function execute(run: CycleRun): Promise<StageOutcome> {
   run.trees = trees;
   const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1000;
   const ran = await runCommand(context, mark, { argv: input.command, timeoutMs, briefing }, outputOf(run));
+  if (!ran.started)
+    throw usage(
+      'cycle.not_started',
+      `${oneLine(input.command[0] ?? '', 200)}: ${ran.ended}; no cycle was recorded.`,
+    );
   run.ran = ran;
   run.observations = readObservations(context, mark.key);
   if (ran.ended !== undefined) return { status: 'failed', note: `${programOf(run)}: ${ran.ended}` };

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { DAY, describeSpan } from '../core/clock.js';
+import { DAY, describeAge } from '../core/clock.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { loopFile } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
@@ -41,10 +41,11 @@ export function countCycles({
 export function describeLoop(context: Context): string | null {
   const state = readLoop(context);
   const written = statSync(loopFile(context.layout), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const age = Math.max(0, context.world.now().getTime() - written);
-  if (!state?.holder || state.cycles === 0 || age > DAY) return null;
+  const now = context.world.now();
+  if (!state?.holder || state.cycles === 0 || now.getTime() - written > DAY) return null;
   const counts = countCycles(state);
-  if (state.reason) return `${counts}, ended ${describeSpan(age)} ago: ${state.reason}`;
+  if (state.reason)
+    return `${counts}, ended ${describeAge(new Date(written).toISOString(), now) ?? 'just now'}: ${state.reason}`;
   return context.world.liveness(state.holder) === 'gone'
     ? `killed after ${counts}: forge loop --resume -- COMMAND`
     : `running, ${counts} so far`;

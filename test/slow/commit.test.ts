@@ -58,6 +58,11 @@ ${sign}
     await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
     const again = await forgeJson<MadeCommit>(project, ['commit', '--amend']);
     expect(again.message).not.toContain('now passing');
+    // What it learned stays, even if an earlier commit learned the same.
+    stage(project, 'src/same.js');
+    project.git('commit', '-qnm', stored(project));
+    const { message: same } = await forgeJson<MadeCommit>(project, ['commit', '--amend']);
+    expect(same).toContain('- Learned: known\n');
   });
 
   it('GIT-02 names the feature that passed, if the task was done before', async () => {

@@ -9,14 +9,19 @@ import { LEDGER } from '../support/memory.js';
 import { makeFolder } from '../support/project.js';
 
 describe('forge cycle', () => {
-  it('GOV-01 records a missing command as a failed execution', async () => {
+  it('GOV-01 GOV-02 a command that cannot start makes no cycle and ends a loop', async () => {
     const project = await ready();
-    const result = await cycle(project, ['--', 'no-such-agent']);
-    expect(result).toMatchObject({ classification: 'FAILURE', exit_code: null, exit: 1 });
-    expect(noteOf(result, 'execution')).toBe('no-such-agent: not found');
+    for (const verb of ['cycle', 'loop'])
+      expect(await refusal(project, [verb, '--', 'no-such-agent'])).toMatchObject({
+        exitCode: 2,
+        message: 'no-such-agent: not found; no cycle was recorded.',
+      });
     project.write('plain', '');
-    expect(noteOf(await cycle(project, ['--', './plain']), 'execution')).toBe('plain: not executable');
-    expect((await storedCycles(project)).length).toBe(2);
+    expect((await refusal(project, ['cycle', '--', './plain'])).message).toMatch(
+      /^\.\/plain: not executable;/,
+    );
+    expect(await storedCycles(project)).toEqual([]);
+    expect((await cycle(project, ['--', 'true'])).warnings).toEqual([]);
     expect(await refusal(project, ['cycle'])).toMatchObject({ exitCode: 2, code: 'cycle.command' });
     expect(await refusal(project, ['cycle', '--task', '../x', '--', 'true'])).toMatchObject({
       exitCode: 2,

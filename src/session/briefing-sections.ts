@@ -42,6 +42,8 @@ export interface BriefingData {
   /** Changed and new files outside of `.forge/`: how many, and the names of the first ones. */
   uncommitted: number;
   changed: string;
+  /** The git operation in progress. */
+  operation: string | null;
   /** Uncommitted files of memory that another program wrote. */
   foreign: readonly string[];
   /** Knowledge from consolidation or a human, without invalid and unproven entries. */
@@ -237,10 +239,12 @@ const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): st
 const issueItem = ({ linear_id, title, state }: Unit): string =>
   `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
 
-const changeItems = ({ uncommitted, changed }: BriefingData): string[] =>
-  uncommitted === 0
-    ? []
-    : [`${plural(uncommitted, 'file')} changed since the last commit (git status): ${changed || '…'}`];
+const changeItems = ({ uncommitted, changed, operation }: BriefingData): string[] => [
+  ...(operation ? [`${operation[0]?.toUpperCase()}${operation.slice(1)} is in progress (git status)`] : []),
+  ...(uncommitted > 0
+    ? [`${plural(uncommitted, 'file')} changed since the last commit (git status): ${changed || '…'}`]
+    : []),
+];
 
 const STATED = 'stated in the repository; a person approves them with forge trust';
 const SHOW = 'forge architecture show';

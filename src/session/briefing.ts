@@ -11,7 +11,7 @@ import { believe } from '../feature/feature.js';
 import { readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
-import { readBranch } from '../git/repository.js';
+import { operationInProgress, readBranch } from '../git/repository.js';
 import { ignoredAmong, missingNames } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -167,6 +167,7 @@ export function composeBriefing(
     ...known,
     commits: withoutOwn(known.commits).slice(0, config.commits),
     uncommitted: known.work?.count ?? 0,
+    operation: context.repository && operationInProgress(context.repository),
     last: recent.at(-1) ?? null,
     handovers,
     next,

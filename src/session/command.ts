@@ -127,6 +127,8 @@ function renderEnd(ended: EndedSession, style: Style): string {
     ended;
   const row = (label: string, text: string | null | undefined): string[] =>
     text ? [`  ${label.padEnd(8)} ${text}`] : [];
+  // A commit now could hold conflict markers.
+  const isInProgress = ended.commit_skipped?.endsWith(' is in progress');
   return [
     `${style.good('✓')} Session ${style.strong(session.id)} ended`,
     ...row('archive', archive),
@@ -157,7 +159,7 @@ function renderEnd(ended: EndedSession, style: Style): string {
     ),
     ...(uncommitted
       ? [
-          `  ${style.warn('!')} ${plural(uncommitted, 'file')} outside .forge/ not committed: ${style.command('git add -A && forge commit -m "TEXT" --why "TEXT"')}`,
+          `  ${style.warn('!')} ${plural(uncommitted, 'file')} outside .forge/ not committed: ${style.command(isInProgress ? 'git status' : 'git add -A && forge commit -m "TEXT" --why "TEXT"')}`,
         ]
       : []),
     ...(candidates.length > 0

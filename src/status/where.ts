@@ -54,7 +54,8 @@ export async function whereYouStand(
   const problems = new Set<string>();
   const repairs = new Set<string>();
   // Markers that were committed cannot be merged; doctor shows what to do.
-  const settle = repository && operationInProgress(repository) ? 'forge doctor --fix' : 'forge doctor';
+  const operation = repository && operationInProgress(repository);
+  const settle = operation ? 'forge doctor --fix' : 'forge doctor';
   const attempt = <T, F>(work: () => T, otherwise: F): T | F => {
     try {
       return work();
@@ -97,6 +98,7 @@ export async function whereYouStand(
       ...(recovering ? ['forge recover'] : []),
       ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
       ...repairs,
+      ...(operation ? [`git status   # ${operation} is in progress`] : []),
       ...(halted === null && attempt(() => needsTrust(context), false) ? ['forge trust'] : []),
       ...(halted === null ? suggested : []),
     ].slice(0, 3),

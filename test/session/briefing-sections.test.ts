@@ -19,6 +19,7 @@ const EMPTY: BriefingData = {
   isApproved: () => false,
   uncommitted: 0,
   changed: '',
+  operation: null,
   foreign: [],
   proven: [],
   candidates: [],

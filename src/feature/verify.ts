@@ -391,7 +391,13 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
     missing === undefined ? whyNotRun(context.layout.root, last, true) : `${missing} does not exist yet`;
   if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
-  const after = (now: Feature): Feature => (ok ? { ...now, unproven: true } : asConfirmed(now));
+  const ran = { ok, at: timestamp(context), commands: commands.map(formatArgv), ...(await treeOf(context)) };
+  const after = (now: Feature): Feature => {
+    if (!ok) return asConfirmed(now);
+    const unproven = { ...now, unproven: true };
+    // Work has begun, so a person can accept this pass.
+    return ['in_progress', 'failing'].includes(now.status) ? judged(unproven, ran) : unproven;
+  };
   updateFeatures(context, (before) =>
     before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? after(now) : now)),
   );

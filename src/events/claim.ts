@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
-import { ForgeError, refused, usage } from '../core/error.js';
+import { ForgeError, refused } from '../core/error.js';
 import type { ProcessIdentity } from '../core/holder.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -35,6 +35,7 @@ import {
   type RemoteClaim,
   readClaims,
   type ServerClaim,
+  unknownTask,
 } from './local-claims.js';
 import { eventUrl, placeOf, warnUnapproved } from './outbox.js';
 import {
@@ -133,9 +134,7 @@ const toClaimed = ({ task, revision, seconds, since }: LocalClaim): Claimed => (
 function requireTask(context: Context, id: string): string {
   const task = findTask(context, id);
   if (task !== null) return task;
-  throw usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
-    hint: 'forge ls\nforge linear list',
-  });
+  throw unknownTask(context, id, 'forge ls\nforge linear list');
 }
 
 export const findTask = (context: Context, id: string): string | null =>

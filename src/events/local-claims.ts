@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ForgeError, refused } from '../core/error.js';
+import { ForgeError, refused, usage } from '../core/error.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { withLock } from '../core/lock.js';
 import { claimsFile, claimsLock } from '../core/paths.js';
@@ -137,6 +137,14 @@ function describeWork(other: Context): [task: string, text: string][] {
     if (error instanceof ForgeError) return [];
     throw error;
   }
+}
+
+/** Another branch may have it, where somebody works on it. */
+export function unknownTask(context: Context, id: string, hint: string): Error {
+  const holder = describeOthersClaims(context).get(id);
+  const elsewhere = holder === undefined ? '' : ` on this branch; it is held by ${holder}`;
+  const name = JSON.stringify(oneLine(id, 60));
+  return usage('task.unknown', `There is no feature and no active issue ${name}${elsewhere}.`, { hint });
 }
 
 /** `Ada, branch main, folder app on ada-pc`, from a message that anyone may have written. */

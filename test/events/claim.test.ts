@@ -17,6 +17,12 @@ describe('claims on one machine', () => {
         hint: expect.stringContaining('forge next'),
       },
     });
+    await forgeJson(project, ['feature', 'add', 'F-9', 'Ours alone']);
+    await claim(project, 'F-9');
+    expect((await forgeError(other, ['start', 'F-9'])).message).toMatch(
+      /^There is no feature and no active issue "F-9" on this branch; it is held by .*branch main/,
+    );
+    await forgeJson(project, ['release', 'F-9']);
     const { task, candidates } = await forgeJson<Selection>(other, ['next']);
     expect(task?.id).toBe('F-2');
     expect(candidates.find(({ id }) => id === 'F-1')?.blocked_by).toHaveLength(1);

@@ -56,6 +56,14 @@ export const readHead = async (git: Git, rev = 'HEAD'): Promise<LoggedCommit | n
 export const readPerson = async (git: Git): Promise<string | null> =>
   /^(.+) <[^<]*$/.exec((await git(['var', 'GIT_AUTHOR_IDENT'])).stdout.trim())?.[1] ?? null;
 
+/** Who committed each new file below a folder, by its path from the worktree's top. Looks back to an ISO time. */
+export async function newFileAuthors(git: Git, folder: string, since: string): Promise<Map<string, string>> {
+  const form = ['log', `--since=${since}`, '--diff-filter=A', '--name-only', '--encoding=UTF-8'];
+  const { stdout } = await git([...form, '--format=%x01%an', '--', folder]);
+  const commits = stdout.split('\u0001').slice(1).map(lines);
+  return new Map(commits.flatMap(([author = '', ...paths]) => paths.map((path) => [path, author] as const)));
+}
+
 /** Commits that touched a path, newest first. */
 export async function commitsTouching(git: Git, path: string, count: number): Promise<string[]> {
   const { code, stdout } = await git(['log', `-${count}`, '--format=%H', '--', path]);

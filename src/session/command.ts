@@ -171,10 +171,11 @@ function renderEnd(ended: EndedSession, style: Style): string {
 
 const rows = (sessions: readonly SessionRow[], style: Style): string =>
   columns(
-    sessions.map(({ id, status, resumed_by, started_at, ended_at, task, next }) => [
+    sessions.map(({ id, status, resumed_by, started_at, ended_at, by, task, next }) => [
       id,
       resumed_by ? 'resumed' : status,
       style.time(ended_at ?? started_at),
+      ...(sessions.some((one) => one.by) ? [oneLine(by ?? '', 30)] : []),
       task ? oneLine(task, 60) : '',
       next ? `next: ${oneLine(next, 60)}` : '',
     ]),

@@ -1,4 +1,6 @@
 import { refused } from '../core/error.js';
+import { archiveFile, sessionsFolder, shownFrom } from '../core/paths.js';
+import { newFileAuthors } from '../git/read.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
@@ -14,7 +16,7 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { judgeRunning, readRunning, showFocus } from './running.js';
+import { judgeRunning, ownSessions, readRunning, showFocus } from './running.js';
 import {
   archivedIds,
   changeArchive,
@@ -45,6 +47,8 @@ export interface SessionRow {
   next: string | null;
   resumed_from?: string;
   resumed_by?: string;
+  /** Of another clone's: who committed it. */
+  by?: string;
 }
 
 export interface SessionOverview {
@@ -58,17 +62,34 @@ export interface SessionOverview {
 const DEFAULT_LIMIT = 20;
 
 /** SES-08: the running session, and the last ones. */
-export function listSessions(context: Context, input: { limit?: number } = {}): SessionOverview {
+export async function listSessions(
+  context: Context,
+  input: { limit?: number } = {},
+): Promise<SessionOverview> {
   const ids = archivedIds(context);
   const limit = input.limit ?? DEFAULT_LIMIT;
   const running = readRunning(context);
   const all = running ? [...ids, running.id] : ids;
+  const archives = readArchives(context, limit);
+  const authors = await authorsOf(context, archives);
   return {
     active: running ? activeRow(context, running, all) : null,
-    sessions: readArchives(context, limit)
-      .reverse()
-      .map((session) => row(session, all)),
+    sessions: archives.reverse().map((session) => ({ ...row(session, all), ...authors(session) })),
     more: ids.length > limit,
+  };
+}
+
+/** Names come from git: memory has no personal data. */
+async function authorsOf(context: Context, archives: readonly ArchivedSession[]) {
+  const { git, repository, layout } = context;
+  const isOwn = ownSessions(context);
+  const first = archives.find(({ id }) => !isOwn(id));
+  if (!git || !repository || !first) return () => ({});
+  const folder = shownFrom(repository.root, sessionsFolder(layout));
+  const authors = await newFileAuthors(git, folder, first.started_at);
+  return ({ id }: ArchivedSession): { by?: string } => {
+    const by = isOwn(id) ? undefined : authors.get(shownFrom(repository.root, archiveFile(layout, id)));
+    return by === undefined ? {} : { by };
   };
 }
 

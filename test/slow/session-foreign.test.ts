@@ -1,5 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { SessionOverview } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { SESSION } from '../support/forge-project.js';
@@ -86,6 +87,21 @@ describe('a session from a clone', () => {
 });
 
 describe('a session that was started here', () => {
+  it('SES-08 in the list another clone names who committed it', async () => {
+    const project = await makeWorking();
+    project.git('config', 'user.name', 'Ben\u001b[2J');
+    await forgeJson(project, ['progress', 'add', 'x']);
+    await forgeJson(project, ['end']);
+    const clone = cloneOf(project);
+    await start(clone, '--task', 'y');
+    await forgeJson(clone, ['progress', 'add', 'z']);
+    await forgeJson(clone, ['end']);
+    const { sessions } = await forgeJson<SessionOverview>(clone, ['session', 'list']);
+    expect(sessions.map(({ by }) => by)).toEqual([undefined, expect.stringMatching(/^Ben/)]);
+    expect((await runForge(clone, ['session', 'list'])).stdout).toMatch(/-001 +ended +\S+ \S+ +Ben<U\+001B>/);
+    expect((await runForge(project, ['session', 'list'])).stdout).not.toContain('Ben');
+  });
+
   it('SES-13 counts in every worktree of the repository, and after many others', async () => {
     const project = await makeWorking();
     await patch(project, [add('Constraint', 'stay small')]);

@@ -145,6 +145,10 @@ export const redactText = async (text: string): Promise<string> =>
 export const maskText = async (text: string): Promise<string> =>
   replaceHits(await loadGuard({}), text, nameGrave);
 
+/** The same for text of memory: what a person allowed stays. */
+export const maskMemory = async (context: Context, text: string): Promise<string> =>
+  replaceHits(await loadGuard(context.world.env, context), text, nameGrave);
+
 const nameGrave = ({ rule, class: name }: Hit): string | null => (isGrave(name) ? `<${rule}>` : null);
 
 /** Texts from another tool, safe to store: without hidden characters, secrets and personal data. They are scanned as one. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { checkInput } from '../core/schema.js';
-import { firstPaths, makeToken, oneLine } from '../core/text.js';
+import { countTokens, firstPaths, makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { eventUrl } from '../events/outbox.js';
 import { readPromotions } from '../events/promotions.js';
@@ -13,7 +13,8 @@ import { summarizeFindings } from '../finding/finding.js';
 import type { Commit } from '../git/read.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
 import { ignoredAmong, missingNames } from '../git/status.js';
-import { maskText } from '../guard/guard.js';
+import { knowAllowed } from '../guard/allow.js';
+import { maskMemory, maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
@@ -128,7 +129,7 @@ export async function brief(
   const missing = await readMissing(context, state);
   const [around, foreign] = await reading;
   const known = { ...state, ...around, architecture, missing, foreign, focus: showFocus(context), ...cycle };
-  return composeBriefing(context, known, { ...input, session, guide: !cycle });
+  return await composeBriefing(context, known, { ...input, session, guide: !cycle });
 }
 
 /** A commit that bypassed the hooks may have a secret in its subject. Masked before subjects are truncated. */
@@ -150,11 +151,11 @@ export async function readHistory(
 type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
 
 /** `session`: the running one. */
-export function composeBriefing(
+export async function composeBriefing(
   context: Context,
   known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'missing' | 'foreign' | 'lastTry'>,
   { budget, format, session, guide = true }: BriefingInput & { session: string | null; guide?: boolean },
-): Briefing {
+): Promise<Briefing> {
   const { world } = context;
   const config = readConfig(context).briefing;
   const progress = readProgress(context);
@@ -181,7 +182,7 @@ export function composeBriefing(
     ...(world.tool ? { tool: world.tool } : {}),
   });
   const running = session === null ? 'no session is running' : sessionName(session);
-  return cutBriefing(
+  const briefing = cutBriefing(
     `FORGE briefing, ${running}`,
     sections,
     budget ?? config.budget,
@@ -189,6 +190,17 @@ export function composeBriefing(
     makeToken(12),
     { lead: leadOf(context, session), guide: world.terminal || !guide ? null : workflow(world) },
   );
+  return masked(context, briefing);
+}
+
+/** Memory that was committed past the guard may contain a secret. */
+async function masked(context: Context, briefing: Briefing): Promise<Briefing> {
+  knowAllowed(context);
+  const text = await maskMemory(context, briefing.text);
+  if (text === briefing.text) return briefing;
+  const maskAll = (items: readonly string[]) => Promise.all(items.map((item) => maskMemory(context, item)));
+  const sections = briefing.sections.map(async (each) => ({ ...each, items: await maskAll(each.items) }));
+  return { ...briefing, text, tokens: countTokens(text), sections: await Promise.all(sections) };
 }
 
 /** Tokens of the findings. */

@@ -100,7 +100,7 @@ export async function startSession(
   // Before the briefing, which names what others have learned.
   if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
   const known = { ...state, ...around, architecture, focus, missing, foreign };
-  const briefing = composeBriefing(context, known, { ...input, session: running.id });
+  const briefing = await composeBriefing(context, known, { ...input, session: running.id });
   return {
     session: {
       id: displayId(context, running.id),

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { Briefing } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, makeStarted } from '../support/forge-project.js';
+import { featureFile, makeForge, makeStarted } from '../support/forge-project.js';
 import { HALT, HUMAN, logOf } from '../support/memory.js';
 import { type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -90,6 +91,19 @@ describe('a day of ordinary work', () => {
   });
 });
 
+it('LTM-13 the briefing masks a secret that came into memory past the guard', async () => {
+  const project = await makeForge();
+  const secret = SAMPLES.secret();
+  await forgeJson(project, ['feature', 'add', 'A', 'see password: VALUE there', '--no-run']);
+  project.write(featureFile('A'), project.read(featureFile('A')).replace('VALUE', secret));
+  const { stdout } = await runForge(project, ['briefing', '--json']);
+  expect(stdout).not.toContain(secret);
+  const { text, tokens, sections } = JSON.parse(stdout) as Briefing;
+  expect(text).toMatch(/A see password: <[\w-]+> there/);
+  expect(tokens).toBe(Math.ceil(Buffer.byteLength(text) / 4));
+  expect(JSON.stringify(sections)).toMatch(/password: <[\w-]+> there/);
+});
+
 describe('forge guard allow', () => {
   const text = `see password: ${SAMPLES.secret()} there`;
 
@@ -118,6 +132,7 @@ describe('forge guard allow', () => {
     });
     expect(run(project.dir, 'grep', ['-rF', text, '.forge', '.git/forge']).stdout).toBe('');
     await forgeJson(project, ['note', 'add', text]);
+    expect((await runForge(project, ['briefing'])).stdout).toContain(text);
     project.git('add', '-A');
     project.git('commit', '-qm', 'Allowed', '--no-verify');
     const clone = cloneOf(project);

@@ -28,7 +28,9 @@ const list: CommandSpec<KfrList> = {
   render: ({ session, entries, tokens }, style) => {
     if (session === null) return 'No session is running, so there is no working memory.';
     if (entries.length === 0) return 'Working memory is empty.';
-    return `${table(entries, style)}\n\n${style.dim(`${plural(entries.length, 'entry', 'entries')}, ${tokens} tokens`)}`;
+    const parked = entries.find((entry) => entry.parked);
+    const answer = parked ? `\n\nOnce it is answered: ${style.command(settling('resolve', parked.id))}` : '';
+    return `${table(entries, style)}${answer}\n\n${style.dim(`${plural(entries.length, 'entry', 'entries')}, ${tokens} tokens`)}`;
   },
 };
 

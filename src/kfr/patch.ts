@@ -172,7 +172,7 @@ class Patcher {
     const closed = this.kfr.closed.find((candidate) => candidate.id === id);
     const there = this.kfr.entries.map((candidate) => candidate.id).join(', ') || 'none';
     const what = closed
-      ? `${closed.id} was ${closed.outcome} already`
+      ? `${closed.id} was ${closed.outcome} already${closed.words ? ` (${oneLine(closed.words, 280)})` : ''}`
       : `There is no entry ${JSON.stringify(oneLine(id, 40))}`;
     throw new Refused('unknown_id', `${what}. Active: ${there}.`);
   }

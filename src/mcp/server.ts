@@ -50,14 +50,20 @@ const NEXT_STEP: Record<string, string> = {
   'gate.closed':
     'Call session_working_memory_update for each: {"operations":[{"op":"resolve","id":"…","resolution":"…"}]} or {"op":"dismiss","id":"…","reason":"…"}',
   'session.none': 'Call session_start.',
+  'session.running': 'Call session_end first.',
+  'session.not_interrupted': 'Call session_start without resume.',
   'session.held': 'Ask the user. To work in it too, call session_start: {"join":true}',
   'session.unknown': 'Call session_start without resume.',
   'feature.unknown': 'forge://features lists the features; feature_add adds one.',
+  'feature.no_tests': 'Call feature_add with its id, name and tests.',
   'kfr.unknown': 'The briefing shows the active entries.',
   'candidate.unknown': 'The briefing lists the candidates.',
   not_a_forge: 'Ask the user to type, at a terminal in this project: forge init',
   'trust.needed': 'Ask the user to type, at a terminal in this project: forge trust',
 };
+
+const PARKED =
+  'Ask the user, and settle each with the answer: session_working_memory_update. Without an answer stop here: the session stays open for it.';
 
 const RESUME = /^forge start --resume (\S+)/;
 
@@ -65,9 +71,13 @@ const RESUME = /^forge start --resume (\S+)/;
 async function describeError(host: Host, error: unknown): Promise<ToolError> {
   const masked = await host.mask(error);
   const resume = RESUME.exec(masked.hint ?? '')?.[1];
+  const entries = masked.code === 'gate.closed' ? (masked.entries as { parked: boolean }[]) : [];
+  const isParked = entries.length > 0 && entries.every(({ parked }) => parked);
   const hint = resume
     ? `Call session_start: {"resume":"${resume}"}`
-    : (NEXT_STEP[masked.code] ?? masked.hint);
+    : isParked
+      ? PARKED
+      : (NEXT_STEP[masked.code] ?? masked.hint);
   return hint === undefined ? masked : { ...masked, hint };
 }
 

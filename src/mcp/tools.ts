@@ -75,7 +75,10 @@ export const TOOLS: Record<ToolName, Tool> = {
       'End the session: archive it, keep what was learned, commit .forge/. Resolve open questions first.',
     example: { learned: ['the tests need a database'], next: 'wire the logout button' },
     run: (forge, input: Parameters<Forge['session']['end']>[0]) => forge.session.end(input),
-    text: (value) => `${endedLine(value)}\n${asData(value)}`,
+    text: (value) => {
+      const { candidates, commit_skipped, next, linear, warnings } = value;
+      return `${endedLine(value)}\n${asData({ candidates, commit_skipped, next, linear, warnings })}`;
+    },
   }),
   briefing: tool({
     description: 'Where the work stands: KFR, focus, next step, features, knowledge.',
@@ -108,8 +111,13 @@ export const TOOLS: Record<ToolName, Tool> = {
     description: 'Add a feature with test commands that fail until it is built.',
     example: { name: 'Login works', tests: ['npm test -- login'] },
     lasts: true,
-    run: (forge, input: FeatureInput, { signal, progress }) =>
-      forge.feature.add(input, { signal, onStart: (feature, command) => progress(`${feature}: ${command}`) }),
+    run: async (forge, input: FeatureInput, { signal, progress }) => {
+      const watch = { signal, onStart: (id: string, command: string) => progress(`${id}: ${command}`) };
+      const { id = '', run: _, ...change } = input;
+      const { features } = await forge.feature.list();
+      const known = features.some((one) => one.id === id && !one.tests?.length);
+      return known ? forge.feature.edit({ id, ...change }, watch) : forge.feature.add(input, watch);
+    },
     text: (value) => (value.first_run?.result === 'not_run' ? `${APPROVE}\n${asData(value)}` : asData(value)),
     shape: ({ features: [feature], first_run }) => ({
       ...{ id: feature?.id, status: feature?.status },
@@ -136,13 +144,15 @@ export const TOOLS: Record<ToolName, Tool> = {
       ].join('\n'),
     // Undefined fields are not sent.
     shape: ({ results }) => ({
-      results: results.map(({ id, status, exit_code, failure, not_run, unproven }) => ({
+      results: results.map(({ id, status, exit_code, failure, not_run, unproven, output }) => ({
         ...{ id, status, exit_code, failure, not_run, unproven, why: unproven && UNPROVEN },
+        output: output?.slice(-MAX_OUTPUT),
       })),
     }),
   }),
   memory_record: tool({
-    description: 'Record a cycle of work and how it went; patterns seen in 3 clean cycles become knowledge.',
+    description:
+      'Record a cycle and how it went (session_end records its own); patterns seen in 3 clean cycles become knowledge.',
     example: { task_id: 'LOGIN', exit_code: 0, classification: 'SUCCESS' },
     run: (forge, input: Parameters<Forge['memory']['record']>[0]) => forge.memory.record(input),
     text: (value) => asData(value),
@@ -152,7 +162,10 @@ export const TOOLS: Record<ToolName, Tool> = {
     example: { query: 'how are tokens stored' },
     reads: true,
     run: (forge, input: { query: string }) => forge.recall({ ...input, limit: 8 }),
-    text: ({ hits }) => (hits.length === 0 ? 'Nothing found.' : asData(hits)),
+    text: ({ hits }) =>
+      hits.length === 0
+        ? 'Nothing found.'
+        : asData(hits.map(({ id, source, text, at, doubt }) => ({ id, source, text, at, doubt }))),
   }),
   learn: tool({
     description: 'Keep a lesson (default) or a note for good.',
@@ -161,10 +174,20 @@ export const TOOLS: Record<ToolName, Tool> = {
       kind === 'note'
         ? forge.note.add({ text })
         : forge.knowledge.add({ kind: 'success', context: 'any task', approach: text }),
-    text: (value) =>
-      'observed' in value ? OBSERVED : 'duplicate' in value && value.duplicate ? 'Known already.' : 'Kept.',
+    text: (value) => {
+      if ('observed' in value) return OBSERVED;
+      const { duplicate, learning, id } = value as {
+        duplicate?: boolean;
+        learning?: { id: string };
+        id?: string;
+      };
+      return `${duplicate ? 'Known already' : 'Kept'}: ${learning?.id ?? id?.slice(0, 12)}.`;
+    },
   }),
 };
+
+/** Characters of a failed test's output that a model always sees. */
+const MAX_OUTPUT = 1500;
 
 const APPROVE =
   'The test did not run. If it is not approved, ask the user to type, at a terminal in this project: forge trust. Then call feature_verify before the work, to see it fail.';
@@ -180,9 +203,7 @@ function endedLine({ session, uncommitted = 0, ...value }: EndedSession): string
     `Session ${session.id} ended, ${commit}.`,
     ...(uncommitted > 0 ? [left] : []),
     ...(rules > 0
-      ? [
-          `${plural(rules, 'rule')} of its working memory expired: memory_record keeps what holds in later sessions.`,
-        ]
+      ? [`${plural(rules, 'rule')} of its working memory expired: learn keeps what holds in later sessions.`]
       : []),
   ].join(' ');
 }

@@ -187,7 +187,8 @@ function noteItems({ focus, notes }: BriefingData): string[] {
   const own = notes.filter((note) => note.includes(` (${id}) [note `)).reverse();
   const related = about(notes, [focus.task, ...focus.files].join(' ')).map((at) => notes[at] ?? '');
   const shown = ownFilesLast([...new Set([...own, ...related])]).slice(0, SHOWN_NOTES);
-  return [...shown, ...(notes.length > shown.length ? ['… other notes: forge note list'] : [])];
+  if (notes.length === shown.length) return shown;
+  return [...shown, `${shown.length > 0 ? '… other notes' : 'none; other notes'}: forge note list`];
 }
 
 const SHOWN_ANSWERS = 5;

@@ -210,9 +210,11 @@ function requireResumable(context: Context, wanted: string): ArchivedSession {
     });
   }
   const session = requireArchive(context, wanted);
-  if (session.status === 'interrupted') return session;
+  const { status, resumed_by: later } = session;
+  if (status === 'interrupted' && !later) return session;
   const name = sessionName(session.id);
-  throw usage('session.not_interrupted', `Session ${name} was ${session.status}, not interrupted.`, {
+  const why = later ? `resumed already, by ${sessionName(later)}` : `${status}, not interrupted`;
+  throw usage('session.not_interrupted', `Session ${name} was ${why}.`, {
     hint: `forge session show ${name}`,
   });
 }

@@ -109,9 +109,9 @@ export async function whereYouStand(
 const needsTrust = (context: Context): boolean =>
   showTrust(context).items.some(({ kind, state }) => kind !== 'rule' && state !== 'trusted');
 
-const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )/i;
+const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )|\?\s*$/i;
 
-/** What `forge trust` asks, notes that begin as `forge help gate` shows, and parked entries of all worktrees here. */
+/** What `forge trust` asks, notes that begin as `forge help gate` shows or end with a question, and parked entries of all worktrees here. */
 function forPerson(context: Context): string[] {
   const { items } = showTrust(context);
   const missing = describeMissing(context);

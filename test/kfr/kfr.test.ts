@@ -30,6 +30,8 @@ describe('forge kfr list, inject and clear', () => {
       'kfr-3  OpenQuestion  parked  a?  (ask Ada)',
       'kfr-4  OpenQuestion  open    b?',
       '',
+      'Once it is answered: forge kfr patch --resolve kfr-3="the answer"',
+      '',
       expect.stringMatching(/^4 entries, \d+ tokens$/),
       '',
     ]);

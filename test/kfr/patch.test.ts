@@ -293,7 +293,7 @@ describe('a patch', () => {
       { outcome: 'dismissed', words: 'given up' },
     ]);
     expect(patch(kfr, { op: 'resolve', id: 'kfr-1', resolution: 'x' }).refusals).toMatchObject([
-      { code: 'unknown_id', message: 'kfr-1 was resolved already. Active: none.' },
+      { code: 'unknown_id', message: 'kfr-1 was resolved already (sid). Active: none.' },
     ]);
     expect(patch(kfr, { op: 'remove', id: 'kfr-9' }).refusals).toMatchObject([
       { code: 'unknown_id', message: 'There is no entry "kfr-9". Active: none.' },

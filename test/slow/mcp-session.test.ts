@@ -59,7 +59,12 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'Log out', '--test', skipped]);
     await runForge(project, ['trust', '--yes'], { terminal: true });
     expect((await call('feature_verify', { ids: ['B'] })).structuredContent).toEqual({
-      results: [{ id: 'B', status: 'not_implemented', exit_code: 0, not_run: 'no test ran' }],
+      results: [
+        {
+          ...{ id: 'B', status: 'not_implemented', exit_code: 0, not_run: 'no test ran' },
+          output: '1 skipped in 0.1s\n',
+        },
+      ],
     });
 
     const refused = await call('session_end');
@@ -70,10 +75,20 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     );
     expect(project.has('.forge/memory/short-term/session.json')).toBe(true);
 
-    const answer = { op: 'resolve', id: 'kfr-2', resolution: 'sid' };
-    expect((await call('session_working_memory_update', { operations: [answer] })).isError).toBeUndefined();
+    const park = { operations: [{ op: 'park', id: 'kfr-2', reason: 'Ada decides' }] };
+    await call('session_working_memory_update', park);
+    expect((await call('session_end')).content[0]?.text).toMatch(
+      /1 entry waits for a person.*\nAsk the user/,
+    );
+
+    const answer = { operations: [{ op: 'resolve', id: 'kfr-2', resolution: 'sid' }] };
+    expect((await call('session_working_memory_update', answer)).isError).toBeUndefined();
+    const again = await call('session_working_memory_update', answer);
+    expect(again.content[0]?.text).toContain('kfr-2 was resolved already (sid).');
     const ended = await call('session_end', { learned: ['the token is in sid'], next: 'remember me' });
-    expect(ended.content[0]?.text).toMatch(/is quoted data[\s\S]*"commit": \{/);
+    expect(ended.content[0]?.text).toMatch(
+      /^Session \S+ ended, committed as \w+\..*\n.*is quoted data[\s\S]*"next": "remember me"/,
+    );
     expect(ended.content[0]?.text).not.toMatch(/null|\[\]/);
     expect(project.has('.forge/memory/short-term/session.json')).toBe(false);
     expect(project.git('log', '-1', '--format=%s')).toMatch(/Session end/);
@@ -122,8 +137,8 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect(started.content[0]?.text).toContain('Task: A: Login works');
     await call('progress_add', { text: 'read the form' });
     expect((await call('recall', { query: 'xyzzy' })).content[0]?.text).toBe('Nothing found.');
-    for (const expected of ['Kept.', 'Known already.'])
-      expect((await call('learn', { text: 'Dates are UTC' })).content[0]?.text).toBe(expected);
+    for (const expected of [/^Kept: \w{10}\.$/, /^Known already: \w{10}\.$/])
+      expect((await call('learn', { text: 'Dates are UTC' })).content[0]?.text).toMatch(expected);
     const hints: [tool: string, given: object, hint: string][] = [
       ['feature_verify', { ids: ['A'] }, 'Ask the user to type'],
       ['feature_verify', { ids: ['B'] }, 'forge://features'],
@@ -161,6 +176,12 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect(await verify()).toMatchObject({ results: [{ status: 'failing', failure: 'exit code 1' }] });
     project.write('logout', '');
     expect(await verify()).toMatchObject({ results: [{ status: 'passing' }] });
+    // Without a shell, too, a feature gets its test later.
+    await call('feature_add', { id: 'D', name: 'Log out twice' });
+    const untested = await call('feature_verify', { ids: ['D'] });
+    expect(untested.structuredContent.error?.hint).toBe('Call feature_add with its id, name and tests.');
+    const tested = await call('feature_add', { ...added, id: 'D', name: 'Log out twice' });
+    expect(tested.structuredContent).toMatchObject({ id: 'D', first_run: 'passed' });
     // Approved already: it runs at once.
     const again = await call('feature_add', { ...added, id: 'C', name: 'Log out again' });
     expect(again.structuredContent).toMatchObject({ first_run: 'passed', unproven: true });

@@ -141,7 +141,7 @@ describe('past sessions', () => {
     expect(stderr).toContain(`Keep it with: git branch NAME ${short}`);
   });
 
-  it('SES-14 SES-05 a session with files or a blocker in focus is not empty', async () => {
+  it('SES-14 SES-05 a session with files or a blocker in focus, or a note, is not empty', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start', '--task', 'Fix the flaky cache']);
     await forgeJson(project, 'focus set --file src/cache.js --blocker "waiting for Ada"');
@@ -150,6 +150,9 @@ describe('past sessions', () => {
     await forgeJson(project, ['focus', 'set', '--file', 'src/other.js']);
     await forgeJson(project, ['session', 'start']);
     expect(await forgeJson(project, ['session', 'end'])).toMatchObject({ archive: null });
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['learn', 'The cache is cold at night', '--as', 'note']);
+    expect((await forgeJson<Ended>(project, ['session', 'end'])).archive).toMatch(/-session-\d+-/);
   });
 
   it('SES-03 forge’s own commits are not among the last ones of the briefing', async () => {

@@ -102,6 +102,7 @@ describe('an abandoned session', () => {
     for (const [id, code] of [
       ['latest', 'session.none_to_resume'],
       ['2026-03-01-session-002', 'session.not_interrupted'],
+      [session.id, 'session.not_interrupted'],
     ])
       expect(
         await forgeError(project, ['session', 'start', '--resume', id as string], { world: at(bob, 32) }),

@@ -4,7 +4,7 @@ import { loadSources } from './sources.mjs';
 const SOURCES = `
   export * from './src/cli/groups.ts';
   export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/spec.ts';
-  export { ABOUT } from './src/cli/about.ts';`;
+  export * from './src/cli/about.ts';`;
 
 /** Text that troff takes for nothing but text. */
 const plain = (text) =>

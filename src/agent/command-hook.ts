@@ -1,9 +1,9 @@
-import type { Io } from '../cli/spec.js';
-import { ForgeError } from '../core/error.js';
+import { command, type Group, type Io } from '../cli/spec.js';
+import { ForgeError, usage } from '../core/error.js';
 import { isObject, oneLine } from '../core/text.js';
 import { kindOf } from '../finding/question.js';
 import { agentWorld, type Forge, openForge, systemWorld, type World } from '../index.js';
-import { AGENTS, type Agent, eventWord, isAgent, type Moment } from './agents.js';
+import { AGENT_NAMES, AGENTS, type Agent, eventWord, isAgent, type Moment } from './agents.js';
 import {
   type AgentEvent,
   type Answer,
@@ -196,3 +196,22 @@ async function fitContext(forge: Forge, notes: readonly string[], text: string):
   const cut = Buffer.from(context).subarray(0, MAX_CONTEXT).toString();
   return cut.replace(/\uFFFD+$/, '') || null;
 }
+
+/** What a person sees who types `forge hook`. `main` answers agents and git before it parses options. */
+export const hookGroup: Group = {
+  commands: [
+    command<never>({
+      name: 'hook',
+      args: ['<agent>', '<event>'],
+      values: { agent: { words: AGENT_NAMES } },
+      summary: 'Answer a hook of an agent, which sends the event as JSON on stdin',
+      example: 'forge hook claude session-start',
+      run: async () => {
+        throw usage('hook.terminal', 'forge hook is called by agents, with the event as JSON on stdin.', {
+          hint: 'forge agent install claude',
+        });
+      },
+      render: () => '',
+    }),
+  ],
+};

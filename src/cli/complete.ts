@@ -1,7 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Forge } from '../index.js';
+import { TOPICS } from './about.js';
 import { SHELLS } from './command.js';
-import { GROUPS, inFull, SHORT_WAYS, specsOf, TOPICS } from './groups.js';
+import { GROUPS, inFull, SHORT_WAYS, specsOf } from './groups.js';
 import {
   type CommandSpec,
   flagOf,

@@ -24,7 +24,7 @@ const under = (heading: GroupEntry['heading'], groups: Listed): GroupEntry[] =>
 export const GROUPS: readonly GroupEntry[] = [
   ...under(null, {
     where: ['Show where you stand (forge without a command)', () => import('../status/command.js')],
-    hook: ['Answer a hook of an agent (called by agents)', () => import('../hooks/command.js')],
+    hook: ['Answer a hook of an agent (called by agents)', () => import('../agent/command-hook.js')],
   }),
   ...under('Start', {
     init: ['Create or repair the .forge/ folder', () => import('../init/command.js')],
@@ -137,71 +137,5 @@ export async function specsOf(word: string | undefined): Promise<readonly Comman
   return ((await entry?.load())?.group.commands ?? []) as unknown as readonly CommandSpec[];
 }
 
-/** The commands on the first page of help. `forge help --all` lists all of them. */
-export const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [
-  ['Every day', ['init', 'start', 'log', 'feature', 'done', 'learn', 'end']],
-  ['Look', ['status', 'recall', 'ui', 'kfr', 'memory']],
-  ['Keep, and go back', ['checkpoint', 'recover', 'undo', 'commit']],
-  ['Set up', ['agent', 'doctor']],
-];
-
 export const summaryOf = (name: string): string =>
   SHORT_WAYS[name]?.summary ?? GROUPS.find((entry) => entry.name === name)?.summary ?? '';
-
-/** The topics of `forge help TOPIC`, in reading order. The texts are in `templates/topics/`. */
-export const TOPICS: readonly (readonly [name: string, summary: string])[] = [
-  ['memory', 'What forge keeps, where, and who reads it'],
-  ['kfr', 'Working memory: what must stay correct for the next turns'],
-  ['gate', 'Why a session cannot end yet'],
-  ['trust', 'What a repository may run on this machine'],
-  ['promotion', 'How an observation becomes knowledge'],
-  ['roles', 'Who may change memory'],
-  ['checkpoints', 'Verified states to go back to'],
-  ['recovery', 'Back to a state that worked, and back again'],
-  ['guard', 'Keeping secrets and personal data out'],
-  ['hooks', 'What git asks forge at commits and pushes'],
-  ['agents', 'Forge in the hooks of coding agents'],
-  ['config', 'Settings and their defaults'],
-  ['environment', 'The variables that forge reads and sets'],
-  ['exit-codes', 'What exit codes mean'],
-];
-
-export const EXIT_CODE_HELP = [
-  ['0', 'done'],
-  ['1', 'findings: a rule is broken (a failing feature)'],
-  ['2', 'usage: invalid arguments or input'],
-  ['3', 'refused by a gate, a lock, trust or a role'],
-  ['4', 'stored state is damaged, or memory is halted'],
-  ['5', 'a secret or personal data'],
-  ['6', 'git, the disk or another program failed'],
-  ['70', 'a bug in forge'],
-  ['130', 'interrupted'],
-] as const;
-
-export const ENVIRONMENT_HELP = [
-  ['FORGE_DIR', 'the project folder to work in, instead of the current one'],
-  [
-    'FORGE_ROLE',
-    '"builder": may work, but not change memory, knowledge, trust or settings; "supervisor" or unset: may',
-  ],
-  ['FORGE_TRUST', 'only with CI=1: approves what has this sha256 ("forge trust --show", "forge ci --run")'],
-  ['FORGE_HOOKS', "0: forge's git hooks do nothing, this once"],
-  ['FORGE_NODE', 'the Node that git hooks start, instead of the one that installed them'],
-  ['XDG_STATE_HOME', 'where approvals are kept (default: ~/.local/state)'],
-  ['XDG_CONFIG_HOME', 'where forge/owners lists the owners of your code (default: ~/.config)'],
-  ['LINEAR_API_KEY', 'your key for Linear; never read from the repository'],
-  ['LINEAR_API_KEY_COMMAND', "a command that prints the key, such as the system's keychain"],
-  ['LINEAR_API_URL', 'another address of the API: https, or http on this machine'],
-  ['NATS_URL', 'the NATS servers for events and claims; takes precedence over [events] url'],
-  [
-    'NATS_USER, NATS_PASSWORD, NATS_TOKEN, NATS_NKEY, NATS_CREDS',
-    'your credentials for them; NKEY and CREDS may be files',
-  ],
-  ['NATS_CA, NATS_CERT, NATS_KEY', 'files for TLS: the authority, your certificate and its key'],
-  ['NATS_CONTEXT', 'a context of the nats program that has all of these'],
-  ['NO_COLOR, FORCE_COLOR', 'color off, on; TERM=dumb: off'],
-  ['COLUMNS', 'the width of help in a pipe, at most 80'],
-  ['SHELL', 'the shell that "forge complete" describes'],
-  ['CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR', "where an agent's hook looks for the project"],
-  ['GITHUB_*, CI_*, GITLAB_CI', 'where "forge ci" runs, and which commits it is about'],
-] as const;

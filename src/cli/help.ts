@@ -1,18 +1,8 @@
 import { usage } from '../core/error.js';
 import { namesLike, oneLine } from '../core/text.js';
 import { defaultSettings, topicText } from '../index.js';
-import { ABOUT } from './about.js';
-import {
-  ENVIRONMENT_HELP,
-  EXIT_CODE_HELP,
-  FIRST_PAGE,
-  GROUPS,
-  type GroupEntry,
-  SHORT_WAYS,
-  specsOf,
-  summaryOf,
-  TOPICS,
-} from './groups.js';
+import { ABOUT, ENVIRONMENT_HELP, EXIT_CODE_HELP, TOPICS } from './about.js';
+import { GROUPS, type GroupEntry, SHORT_WAYS, specsOf, summaryOf } from './groups.js';
 import {
   CONFIRMING,
   type CommandSpec,
@@ -91,6 +81,14 @@ const PURPOSE =
 /** Aligns the texts of all commands. */
 const COLUMN = Math.max(...GROUPS.map(({ name }) => name.length));
 const VERSION: OptionSpec = { flags: '-V, --version', help: 'show the version' };
+
+/** The commands on the first page of help. `forge help --all` lists all of them. */
+const FIRST_PAGE: readonly (readonly [heading: string, names: readonly string[]])[] = [
+  ['Every day', ['init', 'start', 'log', 'feature', 'done', 'learn', 'end']],
+  ['Look', ['status', 'recall', 'ui', 'kfr', 'memory']],
+  ['Keep, and go back', ['checkpoint', 'recover', 'undo', 'commit']],
+  ['Set up', ['agent', 'doctor']],
+];
 
 const mainPage = (): string =>
   sections([

@@ -1,4 +1,3 @@
-import { AGENT_NAMES } from '../agent/agents.js';
 import { describeRest } from '../agent/command.js';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
@@ -139,22 +138,3 @@ const status: CommandSpec<HooksReport> = {
 };
 
 export const group: Group = { commands: [command(install), command(uninstall), command(status)] };
-
-/** What a person sees who types `forge hook`. `main` answers agents and git before it parses options. */
-export const hookGroup: Group = {
-  commands: [
-    command<never>({
-      name: 'hook',
-      args: ['<agent>', '<event>'],
-      values: { agent: { words: AGENT_NAMES } },
-      summary: 'Answer a hook of an agent, which sends the event as JSON on stdin',
-      example: 'forge hook claude session-start',
-      run: async () => {
-        throw usage('hook.terminal', 'forge hook is called by agents, with the event as JSON on stdin.', {
-          hint: 'forge agent install claude',
-        });
-      },
-      render: () => '',
-    }),
-  ],
-};

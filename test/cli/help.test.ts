@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ABOUT } from '../../src/cli/about.js';
-import {
-  ENVIRONMENT_HELP,
-  EXIT_CODE_HELP,
-  GROUPS,
-  inFull,
-  SHORT_WAYS,
-  TOPICS,
-} from '../../src/cli/groups.js';
+import { ABOUT, ENVIRONMENT_HELP, EXIT_CODE_HELP, TOPICS } from '../../src/cli/about.js';
+import { GROUPS, inFull, SHORT_WAYS } from '../../src/cli/groups.js';
 import { parseArgv } from '../../src/cli/program.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { EXIT_CODES } from '../../src/core/error.js';

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { GROUPS, inFull, TOPICS } from '../../src/cli/groups.js';
+import { TOPICS } from '../../src/cli/about.js';
+import { GROUPS, inFull } from '../../src/cli/groups.js';
 import { type CommandSpec, flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from '../../src/cli/spec.js';
 import { DEFAULTS, TABLE_NAMES } from '../../src/project/config.js';
 

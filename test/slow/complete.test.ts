@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GROUPS, SHORT_WAYS, TOPICS } from '../../src/cli/groups.js';
+import { TOPICS } from '../../src/cli/about.js';
+import { GROUPS, SHORT_WAYS } from '../../src/cli/groups.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/spec.js';
 import { everyCommand } from '../support/commands.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';

@@ -12,6 +12,7 @@ import { taskLine } from '../feature/tasks.js';
 import { isTestFile, readTestFiles, tryRead } from '../feature/test-files.js';
 import { type FeatureResult, verifyFeatures, whyNotRun } from '../feature/verify.js';
 import { commitAt, isAncestor } from '../git/read.js';
+import { readTip } from '../git/repository.js';
 import { missingFrom, restoreFrom } from '../git/status.js';
 import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
 import { ledgerFolder } from '../ledger/files.js';
@@ -286,11 +287,13 @@ function putBack({ context, before }: CycleRun): string[] {
 
 /** Puts back the files of `.forge/` in HEAD that the command removed, or removed and committed. */
 async function putBackRemoved({ context, trees }: CycleRun): Promise<string[]> {
-  const { git, layout } = context;
-  const head = git && trees?.head && (await commitAt(git, 'HEAD'));
-  if (!head || !trees.head) return [];
+  const { git, layout, repository } = context;
+  if (!git || !repository || !trees?.head) return [];
+  const head = readTip(repository) ?? (await commitAt(git, 'HEAD'));
+  if (head === null) return [];
   // On another branch other files are right.
-  const from = (await isAncestor(git, trees.head, head)) ? trees.head : head;
+  const isAhead = head === trees.head || (await isAncestor(git, trees.head, head));
+  const from = isAhead ? trees.head : head;
   // Memory itself restores records of HEAD. An issue that is done moves to another folder.
   const apart = [...(from === head ? [ledgerFolder(layout)] : []), activeIssuesFolder(layout)];
   const removed = (await missingFrom(git, from, [layout.dir])).filter((name) => {

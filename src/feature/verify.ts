@@ -124,10 +124,12 @@ export async function verifyFeatures(
     }
   const results: FeatureResult[] = [];
   const runs: VerificationRun[] = [];
+  let at: Tested = { commit: null };
   try {
     for (const { feature, commands } of plans.filter((plan) => !lost.has(plan.feature)))
       try {
-        const { result, run } = await verifyOne(context, feature, commands, watch);
+        const { result, run, tree } = await verifyOne(context, feature, commands, watch);
+        at = tree;
         watch.onResult?.(result);
         results.push(result);
         runs.push(run);
@@ -136,10 +138,8 @@ export async function verifyFeatures(
       }
   } finally {
     // Record the finished features after an interruption too. A builder's runs are no evidence: the cycle runs them again.
-    if (runs.length > 0 && !isBuilding(context)) {
-      const at = await treeOf(context);
+    if (runs.length > 0 && !isBuilding(context))
       storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', ...at, runs }]);
-    }
   }
   for (const { id, status } of results)
     if (status === 'passing' && claimed.some((feature) => feature.id === id))
@@ -197,7 +197,7 @@ async function verifyOne(
   feature: Feature,
   commands: readonly string[][],
   watch: VerifyWatch,
-): Promise<{ result: FeatureResult; run: VerificationRun }> {
+): Promise<{ result: FeatureResult; run: VerificationRun; tree: Tested }> {
   const first = await runTests(context, feature, commands, watch);
   // A cycle is judged by it, and nobody watches: one bad run of a test that passed before is not enough.
   const isRepeated = watch.asBuilder && feature.status === 'passing' && (first.at(-1)?.exit_code ?? 0) !== 0;
@@ -205,7 +205,8 @@ async function verifyOne(
   const last = runs.at(-1) as ProcessRun;
   const { argv, exit_code, output } = last;
   const not_run = whyNotRun(context.layout.root, last);
-  const after = not_run === null ? await recordResult(context, feature, commands, last) : feature;
+  const tree = await readTested(context);
+  const after = not_run === null ? recordResult(context, feature, { argvs: commands, last, tree }) : feature;
   const shared = {
     ...{ status: after.status, exit_code, command: formatArgv(argv) },
     duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
@@ -221,6 +222,7 @@ async function verifyOne(
   return {
     result: { id: feature.id, before: feature.status, ...shared, ...outcome },
     run: { feature: feature.id, ...shared, output_bytes: output.bytes, output_sha256: output.sha256 },
+    tree,
   };
 }
 
@@ -407,8 +409,8 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
     : { result: 'failed', reason: whyFailed(last) ?? '', ...(line === '' ? {} : { line }), command };
 }
 
-/** The commit, and whether files outside `.forge/` differed from it: a pass then proves nothing about the commit. */
-async function treeOf(context: Context): Promise<{ commit: string | null; dirty?: true }> {
+/** The commit, and whether files outside `.forge/` differ from it: a pass then proves nothing about the commit. */
+async function readTested(context: Context): Promise<{ commit: string | null; dirty?: true }> {
   if (!context.git) return { commit: null };
   const { git, folder } = requireRepository(context);
   // The runs are recorded even if git fails.
@@ -416,14 +418,14 @@ async function treeOf(context: Context): Promise<{ commit: string | null; dirty?
   return { commit: tree?.head ?? null, ...(tree?.files.length ? { dirty: true } : {}) };
 }
 
+type Tested = Awaited<ReturnType<typeof readTested>>;
+
 /** Stores the feature after a run. Tests that were edited while they ran prove nothing about the new ones. */
-async function recordResult(
+function recordResult(
   context: Context,
   ran: Feature,
-  argvs: readonly string[][],
-  last: ProcessRun,
-): Promise<Feature> {
-  const tree = await treeOf(context);
+  { argvs, last, tree }: { argvs: readonly string[][]; last: ProcessRun; tree: Tested },
+): Feature {
   const commands = argvs.map(formatArgv);
   const evidence = { ok: last.exit_code === 0, at: timestamp(context), ...tree, commands };
   let after = ran;

@@ -50,7 +50,7 @@ const NOT_DAILY = new RegExp(
 /** Leaves those modules out of the daily bundle. */
 const dailyOnly = {
   name: 'daily-only',
-  setup({ onResolve, onLoad, resolve }) {
+  setup({ onResolve, resolve }) {
     onResolve({ filter: /^\.{1,2}\// }, async ({ path, pluginData, kind, importer, resolveDir }) => {
       if (kind !== 'dynamic-import' || pluginData === 'resolved') return undefined;
       const found = await resolve(path, { kind, importer, resolveDir, pluginData: 'resolved' });

@@ -187,5 +187,8 @@ function commandsFor(file: string, stages: Stages | null): string[] {
   const add = `git add -- ${name}`;
   if (!stages) return [`${edit}   (keep what both sides mean, remove the marker lines)`];
   if (!(stages.ours && stages.theirs)) return [`${add}   (keeps it)`, `git rm -- ${name}   (deletes it)`];
-  return [`git checkout --ours -- ${name} && ${add}   (or --theirs)`, `${edit} && ${add}`];
+  return [
+    `${edit} && ${add}   (keep what both sides mean)`,
+    `git checkout --ours -- ${name} && ${add}   (or --theirs: drops all changes of the other side)`,
+  ];
 }

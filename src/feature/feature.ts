@@ -2,10 +2,12 @@ import * as z from 'zod/mini';
 import { formatArgv, quoteWord, splitCommand, testArgv } from '../core/argv.js';
 import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
+import { shownFrom } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
-import { checkText, firstNames } from '../core/text.js';
+import { checkText, compareText, firstNames } from '../core/text.js';
 import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
+import { isSameOutside } from '../git/read.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
 import { type LedgerRecord, readRecords, storeAudit } from '../ledger/memory.js';
@@ -96,6 +98,20 @@ export function showFeature(context: Context, { id }: { id: string }): ShownFeat
     ...(failed && pass ? { last_pass: { at: String(pass.at), commit: textIn(pass.commit) } } : {}),
     last_run: { at: String(last.at), commit: textIn(last.commit), command, exit_code, ...more },
   };
+}
+
+/** The feature that passed last with uncommitted changes, if HEAD has the code from before them. The tree is clean. */
+export async function passedWithLostCode(context: Context): Promise<string | null> {
+  const { git, repository, layout } = context;
+  const last = readFeatures(context)
+    .filter(({ status, verified_dirty: dirty }) => status === 'passing' && dirty)
+    .sort((a, b) => compareText(a.verified_at ?? '', b.verified_at ?? ''))
+    .at(-1);
+  if (!git || !repository || !last?.verified_commit) return null;
+  const folder = shownFrom(repository.root, layout.dir);
+  if (!(await isSameOutside(git, last.verified_commit, 'HEAD', folder))) return null;
+  // It may have passed without them, too.
+  return showFeature(context, last).last_run?.dirty ? last.id : null;
 }
 
 /** SES-10: what to do next, and why. */

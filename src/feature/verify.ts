@@ -393,7 +393,12 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
     missing === undefined ? whyNotRun(context.layout.root, last, true) : `${missing} does not exist yet`;
   if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
-  const ran = { ok, at: timestamp(context), commands: commands.map(formatArgv), ...(await readTested(context)) };
+  const ran = {
+    ok,
+    at: timestamp(context),
+    commands: commands.map(formatArgv),
+    ...(await readTested(context)),
+  };
   const after = (now: Feature): Feature => {
     if (!ok) return asConfirmed(now);
     const unproven = { ...now, unproven: true };

@@ -59,7 +59,12 @@ export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Fo
       path !== '' && text.length <= MAX_NAMED && (TELLING.test(lastKey(path)) || NUMBER.test(text)),
   );
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
-  const found = [...scanJoined(fields, rules), ...scanJoined(named, rules), ...scanBorders(fields, rules)];
+  const whole = [...scanJoined(fields, rules), ...scanJoined(named, rules)];
+  // A whole secret at the end of a text only looks longer with the next one.
+  const split = scanBorders(fields, rules).filter(
+    ({ field, rule }) => !whole.some((hit) => hit.field === field && hit.rule === rule),
+  );
+  const found = [...whole, ...split];
   const seen = new Set<string>();
   return found.filter((hit) => {
     const key = `${hit.field} ${hit.rule} ${hit.value.replace(/\s/g, '')}`;

@@ -247,7 +247,8 @@ function findNotes(
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
   const place = places.get(elsewhere[0]?.id ?? '');
   const tag = /^refs\/tags\/(.+)/.exec(place ?? '')?.[1];
-  const bring = tag === undefined ? '' : ` (if HEAD is behind it: git merge --ff-only ${tag})`;
+  const how = place === 'stash' ? 'git stash pop' : tag && `if HEAD is behind it: git merge --ff-only ${tag}`;
+  const bring = how ? ` (${how})` : '';
   const files = graph.containers.length;
   return [
     ...[...groupBy(unknown, ({ file }) => file)].flatMap(([file, records]) =>

@@ -156,7 +156,7 @@ function recordPutBack(context: Context, records: readonly AbsentRecord[]): Find
 }
 
 const describeLost = (records: readonly AbsentRecord[]): Finding[] =>
-  describeRecords('missing', records, 'could not restore {count} written here');
+  describeRecords('missing', records, '{count} written here are missing', { hint: 'forge memory verify' });
 
 /** Appends to the journal, or rewrites it if a line was repaired, published, dropped or forgotten. */
 function updateJournal(context: Context, { own, standing }: Observation, { forgotten }: Comparison): void {

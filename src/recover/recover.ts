@@ -138,7 +138,7 @@ function describe({ checkpoint, divergence, checks }: RecoveryPlan): OwnText {
       `Everything outside .forge/ as in ${short}`,
       `Left behind: ${plural(commits, 'commit')}, ${plural(files, 'changed file')}`,
     ],
-    why: failed.map((text) => `- ${text}`).join('\n'),
+    why: failed.map((text) => `- ${text}`).join('\n') || 'Asked for, although nothing is broken.',
     parentNote: `the verified state is ${short}`,
   };
 }

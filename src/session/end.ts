@@ -10,6 +10,7 @@ import { checkText } from '../core/text.js';
 import { usesClaims } from '../events/local-claims.js';
 import { hasUnsent, queueEvent } from '../events/outbox.js';
 import type { ReportedEvent } from '../events/publish.js';
+import { passedWithLostCode } from '../feature/feature.js';
 import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import type { VerificationRun } from '../feature/verify.js';
@@ -127,6 +128,14 @@ async function end(context: Context, raw: SessionEndInput): Promise<EndedSession
   const { about, ended_at, ...kept } = closed;
   const task = about === ANY_TASK ? focus.task : about;
   const work = { running, focus: { ...focus, task }, done, learned: observe ? [] : learnings };
+  const tree = await warnOnGitFailure(context, () => readTree(context));
+  const findLost = () => passedWithLostCode(context);
+  const lost =
+    tree?.count === 0 ? await orWarn(context, 'Passes were not compared with HEAD', findLost) : null;
+  if (lost !== null)
+    context.warnings.push(
+      `${lost} passed with changes that are neither here nor committed: forge done ${lost}`,
+    );
   const outcome = isWanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   await keepGitState(context);
   // Committed records leave the journal, and the next start finds everything verified.
@@ -136,7 +145,6 @@ async function end(context: Context, raw: SessionEndInput): Promise<EndedSession
   if (usesClaims(context)) await (await import('../events/claim-work.js')).releaseOthers(context);
   const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];
   const archive = archiveFile(context.layout, running.id);
-  const tree = await warnOnGitFailure(context, () => readTree(context));
   return {
     session: { id: displayId(context, running.id), ended_at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,

@@ -63,6 +63,7 @@ export async function startSession(
   // LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle.
   const verdict = await requireVerified(context);
   const { listed } = verdict.snapshot;
+  const notes = notesOf(verdict);
   let state = readState(context, listed);
   const architecture = await readInvariants(context);
   const { branch, ...around } = await reading;
@@ -93,6 +94,7 @@ export async function startSession(
   if (around.work && opened.state === 'started') noteTree(context, running.id, around.work);
   rebuildViews(context, listed);
   warnUnreviewed(context, verdict.waiting);
+  context.warnings.push(...notes.filter((note) => note.startsWith('in stash, ')));
   warnSize(context, listed);
   noteHooks(context, around.commits);
   await keepGitState(context, gitState);
@@ -112,7 +114,7 @@ export async function startSession(
     },
     focus,
     briefing,
-    integrity: { status: 'intact', notes: notesOf(verdict) },
+    integrity: { status: 'intact', notes },
     ...(reverified ? { reverified } : {}),
     warnings: context.warnings,
   };

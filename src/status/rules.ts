@@ -215,6 +215,8 @@ export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> 
   /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
   hasWork: boolean;
   isRecovering: boolean;
+  /** A feature that passed with changes that are gone. */
+  lost: string | null;
 }
 
 export const NO_GIT: Remark[] = [
@@ -259,6 +261,8 @@ export function judgeGit(facts: GitFacts): Remark[] {
   if (head === null) remarks.push(neutral('there is no commit yet', 'git add -A && git commit'));
   else if (changes.length > 0)
     remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, countOf('unmerged') > 0 ? RESOLVE : commit));
+  if (facts.lost !== null)
+    remarks.push(yellow(`${facts.lost} passed with changes that are gone`, `forge done ${facts.lost}`));
   if (head !== null && checkpoint === null && facts.hasWork)
     remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;

@@ -7,7 +7,7 @@ import { progressFile, shown, shownFrom } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
-import { claimsIn } from '../feature/feature.js';
+import { claimsIn, passedWithLostCode } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf } from '../feature/rules.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { selectNext } from '../feature/tasks.js';
@@ -179,6 +179,8 @@ async function checkGit(context: Context): Promise<Remark[]> {
     upstream = distance && { name: `${remote}/${main}`, ...distance };
   }
   const checkpoint = newest?.tag ?? null;
+  // What is damaged is reported with the features.
+  const lost = tree.files.length === 0 && tree.head ? passedWithLostCode(context).catch(() => null) : null;
   return judgeGit({
     ...tree,
     upstream,
@@ -186,6 +188,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
     checkpoint,
     operation: operationInProgress(repository),
     isRecovering: hasRecovery(context),
+    lost: await lost,
     hasWork: checkpoint === null && hasWork(context),
   });
 }

@@ -132,6 +132,8 @@ describe('forge guard allow', () => {
     });
     expect(run(project.dir, 'grep', ['-rF', text, '.forge', '.git/forge']).stdout).toBe('');
     await forgeJson(project, ['note', 'add', text]);
+    // Also at the end of a text, where the next one begins with a letter.
+    await forgeJson(project, ['learn', text.slice(0, -' there'.length), '--as', 'success']);
     expect((await runForge(project, ['briefing'])).stdout).toContain(text);
     project.git('add', '-A');
     project.git('commit', '-qm', 'Allowed', '--no-verify');

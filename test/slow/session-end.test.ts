@@ -155,6 +155,25 @@ describe('past sessions', () => {
     expect((await forgeJson<Ended>(project, ['session', 'end'])).archive).toMatch(/-session-\d+-/);
   });
 
+  it('FEA-02 VIS-01 says that a feature passed with changes that are gone, until it passes without them', async () => {
+    const project = await makeForge();
+    const told = 'A passed with changes that are';
+    const ends = async (): Promise<string> => {
+      await forgeJson(project, ['session', 'start', '--task', 'x']);
+      return (await forgeJson<{ warnings: string[] }>(project, ['session', 'end'])).warnings.join();
+    };
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test -e src/a']);
+    project.write('src/a', '');
+    await forgeJson(project, ['done', 'A']);
+    expect(await ends()).not.toContain(told);
+    rmSync(project.path('src/a'));
+    expect(await ends()).toContain(told);
+    expect((await runForge(project, ['status'])).stdout).toContain(told);
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', 'true']);
+    await runForge(project, ['feature', 'confirm', 'A', '--yes'], { terminal: true });
+    expect((await runForge(project, ['status'])).stdout).not.toContain(told);
+  });
+
   it('SES-03 forge’s own commits are not among the last ones of the briefing', async () => {
     const project = await makeForge();
     for (let n = 1; n <= 4; n++) {

@@ -178,6 +178,7 @@ describe('VIS-01 git', () => {
     hasWork: false,
     isPushed: false,
     isRecovering: false,
+    lost: null,
   };
   const files = (count: number, kind: FileState['kind']) => ({
     files: Array.from({ length: count }, () => ({

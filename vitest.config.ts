@@ -20,5 +20,7 @@ export default defineConfig({
     isolate: soak,
     // Twice the cores of a small machine: most tests wait for git and for processes.
     maxWorkers: 4,
+    // Starting a process copies the page tables of its parent: with a small heap, each git starts several times faster.
+    execArgv: ['--optimize-for-size', '--max-semi-space-size=2'],
   },
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { fixedClock, runForge } from './forge.js';
-import { makeForge } from './forge-project.js';
+import { makeForge, prepared } from './forge-project.js';
 import { makeFolder, type Project } from './project.js';
 
 /** Every command with arguments that work in `withEverything()`, in this order. */
@@ -119,8 +119,10 @@ export const CALLS: string[][] = [
   ['session', 'discard'],
 ];
 
-/** A project in which every command finds what it needs. */
-export async function withEverything(): Promise<{ project: Project; calls: string[][] }> {
+/** The ids in the prepared project, which the words ID and NOTE stand for. */
+const ids: Record<string, string> = {};
+
+const makeEverything = prepared(async () => {
   const project = await makeForge();
   const world = fixedClock();
   await runForge(project, ['session', 'start'], { world });
@@ -132,20 +134,24 @@ export async function withEverything(): Promise<{ project: Project; calls: strin
   const known = await runForge(project, ['knowledge', 'add', 'invariant', 'known', '--json'], { world });
   await runForge(project, ['session', 'start'], { world });
   await runForge(project, ['kfr', 'patch', '--goal', 'known'], { world });
-  const { id } = (JSON.parse(known.stdout) as { learning: { id: string } }).learning;
+  ids.ID = (JSON.parse(known.stdout) as { learning: { id: string } }).learning.id;
   const note = await runForge(project, ['note', 'add', 'known', '--json'], { world });
-  const skill = makeFolder('skill-');
-  writeFileSync(join(skill, 'SKILL.md'), '---\nname: known\ndescription: Known\n---\n# Known\n');
+  ids.NOTE = (JSON.parse(note.stdout) as { id: string }).id;
   const output = '.forge/memory/short-term/scratch/known.txt';
   project.write(output, 'known\n');
   await runForge(project, ['artifact', 'add', output, '--type', 'docs'], { world });
   await runForge(project, ['linear', 'new', 'known'], { world });
-  await runForge(project, ['claim', 'B'], { world });
-  const words: Record<string, string> = {
-    SKILL: skill,
-    ID: id,
-    NOTE: (JSON.parse(note.stdout) as { id: string }).id,
-  };
+  return project;
+});
+
+/** A project in which every command finds what it needs. */
+export async function withEverything(): Promise<{ project: Project; calls: string[][] }> {
+  const project = await makeEverything();
+  // A claim belongs to the worktree that made it.
+  await runForge(project, ['claim', 'B'], { world: fixedClock() });
+  const skill = makeFolder('skill-');
+  writeFileSync(join(skill, 'SKILL.md'), '---\nname: known\ndescription: Known\n---\n# Known\n');
+  const words: Record<string, string> = { ...ids, SKILL: skill };
   return { project, calls: CALLS.map((call) => call.map((word) => words[word] ?? word)) };
 }
 

@@ -2,9 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
-import { claude, contextOf, GOAL, QUESTION, SILENT, sessionOf, talking } from '../support/agent-hooks.js';
+import {
+  blockOf,
+  claude,
+  contextOf,
+  GOAL,
+  QUESTION,
+  SILENT,
+  sessionOf,
+  talking,
+} from '../support/agent-hooks.js';
 import { at } from '../support/agents.js';
-import { agent, forgeJson } from '../support/forge.js';
+import { agent, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
 
@@ -124,5 +133,25 @@ describe('forge hook claude user-prompt-submit and post-tool-use', () => {
     expect(await claude(project, 'user-prompt-submit', sub)).toEqual(SILENT);
     expect(await claude(project, 'stop', sub)).toEqual(SILENT);
     expect(contextOf(await claude(project, 'user-prompt-submit'))).toContain('[kfr-1]');
+  });
+});
+
+describe('forge hook claude stop', () => {
+  it('KFR-09 blocks a stop while a question is open, and names the ways to settle it', async () => {
+    const project = await talking();
+    expect(await claude(project, 'stop')).toEqual(SILENT);
+    await patch(project, [GOAL, QUESTION]);
+    const outcome = await claude(project, 'stop');
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(outcome.stdout)).toEqual({
+      decision: 'block',
+      reason: expect.any(String),
+      systemMessage: 'forge: before you stop, 1 entry of working memory must be settled.',
+    });
+    expect(blockOf(outcome)).toContain('- kfr-2 (OpenQuestion) which cookie holds the token?');
+    expect(blockOf(outcome)).toContain('forge kfr patch --resolve kfr-2="the answer"');
+    expect(blockOf(outcome)).toContain('--park kfr-2=');
+    await runForge(project, ['kfr', 'patch', '--resolve', 'kfr-2=sid']);
+    expect(await claude(project, 'stop', { name: 'stop-active' })).toEqual(SILENT);
   });
 });

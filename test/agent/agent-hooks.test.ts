@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES, AGENTS, type AgentName, type Moment } from '../../src/agent/agents.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
-import { call, rule, started, told, wordAt } from '../support/agent-calls.js';
+import { call, started, told, wordAt } from '../support/agent-calls.js';
 import { GOAL, hook, SILENT } from '../support/agent-hooks.js';
 import { makeForge, SESSION } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
@@ -37,26 +37,6 @@ describe.each(AGENT_NAMES)('forge hook %s', (agent) => {
     expect(await told(agent, project, NEWS[agent])).toBe('');
     await patch(project, [{ ...GOAL, text: 'logout and login work' }]);
     expect(await told(agent, project, NEWS[agent])).toContain('[kfr-2] logout and login');
-  });
-
-  it('KFR-09 AGT-01 blocks a stop five times in a row while entries change, then lets the agent go', async () => {
-    const project = await started(agent);
-    expect(await call(agent, project, 'stop')).toEqual(SILENT);
-    await ask(project);
-    for (let i = 0; i < 5; i++) {
-      const reason = await told(agent, project, 'stop');
-      expect(reason).toMatch(/^(block|deny)?\n?forge: before you stop, 1 entry .*which cookie\?/s);
-      await patch(project, [rule(`rule ${i}`)]);
-      // Some clients send the reason to the prompt hook.
-      await call(agent, project, 'prompt', { prompt: reason });
-    }
-    expect(await call(agent, project, 'stop')).toEqual(SILENT);
-    await call(agent, project, 'prompt');
-    expect(await told(agent, project, 'stop')).toContain('which cookie?');
-    // Nothing changed, so the question is parked.
-    expect(await call(agent, project, 'stop')).toEqual(SILENT);
-    await call(agent, project, 'prompt');
-    expect(await call(agent, project, 'stop')).toEqual(SILENT);
   });
 
   it('AGT-01 SES-07 SES-09 parks the session at the end of the conversation', async () => {

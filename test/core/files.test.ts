@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createFile,
   diskError,
-  listFolder,
   readTarget,
   removePath,
   replaceFiles,
@@ -13,9 +12,7 @@ import {
 } from '../../src/core/files.js';
 import { readProjectFile, replaceProjectFiles } from '../../src/core/project-file.js';
 import { failure } from '../support/failure.js';
-import { hasShim, runFaulty } from '../support/faults.js';
 import { makeFolder, makePlainProject } from '../support/project.js';
-import { makeForgeRepository, typed } from '../support/typed.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
@@ -30,21 +27,6 @@ it('B-87 readTarget follows a symlink to a file; null for a folder and a danglin
 });
 
 describe('replaceFiles', () => {
-  it('B-21 changes nothing and leaves no draft when one file was changed meanwhile', () => {
-    const folder = makeFolder();
-    const [a, b] = [join(folder, 'a'), join(folder, 'b')];
-    writeFileSync(a, 'old');
-    writeFileSync(b, 'theirs');
-    const error = failure(() =>
-      replaceFiles([
-        { path: a, bytes: bytes('new'), expected: bytes('old') },
-        { path: b, bytes: bytes('new'), expected: null, name: 'b' },
-      ]),
-    );
-    expect(error).toMatchObject({ exit: 3, code: 'file.changed', details: { file: 'b' } });
-    expect([readdirSync(folder), readFileSync(a, 'utf8')]).toEqual([['a', 'b'], 'old']);
-  });
-
   it('B-19 replaces what a crash left of the same file, and does not follow a symlink there', () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'target'), 'theirs');
@@ -107,13 +89,6 @@ describe('a failing fsync', () => {
 });
 
 describe('names', () => {
-  it('B-68 are listed by code unit; a missing folder has none', () => {
-    const folder = makeFolder();
-    for (const name of ['b', 'ä', 'B', '10', '9']) writeFileSync(join(folder, name), '');
-    expect(listFolder(folder)).toEqual(['10', '9', 'B', 'b', 'ä']);
-    expect(listFolder(join(folder, 'none'))).toEqual([]);
-  });
-
   it('B-20 are removed without following symlinks', () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'kept'), '');
@@ -144,18 +119,6 @@ describe('diskError', () => {
 describe('an unreliable file system', () => {
   it('B-65 is not reported for a local or a missing folder', () => {
     expect([makeFolder(), '/no/such/folder'].map(unreliableFileSystem)).toEqual([null, null]);
-  });
-
-  it.skipIf(!hasShim)('B-65 is named once by session start and by memory verify', () => {
-    const project = makeForgeRepository();
-    const warning = 'is on NFS, where locks, renames and fsync are not reliable';
-    const nfs = { path: '/.forge', statfs: 0x6969 };
-    const started = runFaulty(project.dir, ['session', 'start'], nfs);
-    expect([started.exitCode, started.stderr]).toEqual([0, expect.stringContaining(`/.forge ${warning}`)]);
-    const verified = runFaulty(project.dir, ['memory', 'verify'], { ...nfs, path: '/.git' });
-    expect(verified.stderr).toContain(`/.git/forge ${warning}`);
-    expect(verified.stderr.match(/NFS/g)).toHaveLength(1);
-    expect(typed(project, ['memory', 'verify'])).toContain('intact');
   });
 });
 

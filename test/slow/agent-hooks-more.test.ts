@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { AGENT_NAMES } from '../../src/agent/agents.js';
 import { MAX_CONTEXT } from '../../src/agent/event.js';
 import { call, rule, started, told } from '../support/agent-calls.js';
 import { claude, GOAL, hook, payload, SILENT } from '../support/agent-hooks.js';
@@ -7,6 +8,31 @@ import { makeForge, SESSION, snapshot } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
 import { hookLists } from '../support/wirings.js';
+
+describe('a stop with an open question', () => {
+  it.each(AGENT_NAMES)(
+    'KFR-09 AGT-01 %s blocks a stop five times in a row while entries change, then lets the agent go',
+    async (agent) => {
+      const project = await started(agent);
+      expect(await call(agent, project, 'stop')).toEqual(SILENT);
+      await ask(project);
+      for (let i = 0; i < 5; i++) {
+        const reason = await told(agent, project, 'stop');
+        expect(reason).toMatch(/^(block|deny)?\n?forge: before you stop, 1 entry .*which cookie\?/s);
+        await patch(project, [rule(`rule ${i}`)]);
+        // Some clients send the reason to the prompt hook.
+        await call(agent, project, 'prompt', { prompt: reason });
+      }
+      expect(await call(agent, project, 'stop')).toEqual(SILENT);
+      await call(agent, project, 'prompt');
+      expect(await told(agent, project, 'stop')).toContain('which cookie?');
+      // Nothing changed, so the question is parked.
+      expect(await call(agent, project, 'stop')).toEqual(SILENT);
+      await call(agent, project, 'prompt');
+      expect(await call(agent, project, 'stop')).toEqual(SILENT);
+    },
+  );
+});
 
 describe('what differs between agents', () => {
   it('KFR-04 Copilot and opencode get working memory after a tool only if a compaction removed it', async () => {

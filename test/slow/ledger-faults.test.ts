@@ -229,3 +229,17 @@ describe.skipIf(!hasShim)('memory record, after a short write', () => {
       );
   });
 });
+
+describe('an unreliable file system', () => {
+  it.skipIf(!hasShim)('B-65 is named once by session start and by memory verify', () => {
+    const project = makeForgeRepository();
+    const warning = 'is on NFS, where locks, renames and fsync are not reliable';
+    const nfs = { path: '/.forge', statfs: 0x6969 };
+    const started = runFaulty(project.dir, ['session', 'start'], nfs);
+    expect([started.exitCode, started.stderr]).toEqual([0, expect.stringContaining(`/.forge ${warning}`)]);
+    const verified = runFaulty(project.dir, ['memory', 'verify'], { ...nfs, path: '/.git' });
+    expect(verified.stderr).toContain(`/.git/forge ${warning}`);
+    expect(verified.stderr.match(/NFS/g)).toHaveLength(1);
+    expect(typed(project, ['memory', 'verify'])).toContain('intact');
+  });
+});

@@ -169,7 +169,7 @@ interface CycleView {
 const MAX_LINE = 4096;
 
 /** Prints to stderr. With `write` null, prints nothing. */
-export function makeCycleView(write: ((text: string) => void) | null, style: Style): CycleView {
+function makeCycleView(write: ((text: string) => void) | null, style: Style): CycleView {
   let open = '';
   const print = (text: string): void => write?.(text);
   const flush = (): void => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { decodeDocument, decodeUtf8, type Format, firstInvalidByte } from '../../src/core/schema.js';
+import { decodeDocument, type Format } from '../../src/core/schema.js';
 import { failure } from '../support/failure.js';
 
 const Sample = z.looseObject({
@@ -48,61 +48,7 @@ describe('the version of a file', () => {
   );
 });
 
-describe('a file that is not text', () => {
-  it.each<[string, Buffer, string]>([
-    ['a byte-order mark', Buffer.from('\ufeff{}'), 'it starts with a byte-order mark (byte 0)'],
-    ['UTF-16, little end first', Buffer.from('\ufeff{}', 'utf16le'), 'it is UTF-16, not UTF-8 (byte 0)'],
-    [
-      'UTF-16, big end first',
-      Buffer.from('\ufeff{}', 'utf16le').swap16(),
-      'it is UTF-16, not UTF-8 (byte 0)',
-    ],
-    ['a lone byte', Buffer.from('{"a":"\xe9"}', 'latin1'), 'it is not valid UTF-8 (byte 6)'],
-    [
-      'a lone byte after others',
-      Buffer.concat([Buffer.from('{"é😀\ufffd":"'), Buffer.from([0x80])]),
-      'it is not valid UTF-8 (byte 14)',
-    ],
-  ])('B-13 is refused for %s, with its offset', (_name, bytes, reason) => {
-    const error = failure(() => decodeUtf8(bytes, file));
-    expect(error).toMatchObject({ exit: 4, code: 'file.encoding', details: { file } });
-    expect(error.message).toBe(`${file}: ${reason}.`);
-  });
-
-  it.each(['\uff5b', '\uef00', '\ufefe', '{"a": "\ufeff"}'])('B-13 is accepted: %j', (text) => {
-    expect(decodeUtf8(Buffer.from(text), file)).toBe(text);
-  });
-
-  it.each([
-    [[0xff, 0x7b], 0],
-    [[0xfe, 0x7b], 0],
-  ])('B-13 in %j the first byte is no UTF-16', (bytes, offset) => {
-    expect(failure(() => decodeUtf8(Buffer.from(bytes), file)).message).toBe(
-      `${file}: it is not valid UTF-8 (byte ${offset}).`,
-    );
-  });
-
-  it.each([
-    [[0x61, 0xff], 1],
-    [[0x61, 0xc3], 1],
-    [[0x61, 0xc3, 0xa9, 0xe2, 0x82], 3],
-    [[0xef, 0xbf, 0xbd, 0xf0, 0x9f, 0x98], 3],
-    [[0xed, 0xa0, 0x80], 0],
-    [[0xc0, 0xaf], 0],
-    [[0xef, 0xbf, 0xbd], 3],
-    [[], 0],
-  ])('B-13 in %j the first wrong byte is %i', (bytes, offset) => {
-    expect(firstInvalidByte(Buffer.from(bytes))).toBe(offset);
-  });
-});
-
 describe('a damaged file', () => {
-  it('B-12 is reported with line and byte offset', () => {
-    const error = failure(() => decode('{\n  "é": 1,\n}'));
-    expect(error).toMatchObject({ exit: 4, code: 'file.json', details: { file, line: 3, offset: 13 } });
-    expect(error.message).toBe(`${file}:3: unexpected "}".`);
-  });
-
   it.each(['[]', '"text"', '7', 'null', 'true'])('B-12 %s is not an object', (text) => {
     expect(failure(() => decode(text)).message).toBe(`${file}:1: it is not a JSON object.`);
   });

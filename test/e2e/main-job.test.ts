@@ -1,6 +1,29 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runLine } from '../support/main-job.js';
-import { makeRepository } from '../support/project.js';
+import { BIN } from '../support/forge.js';
+import { makeFolder, makeRepository, type Project, run } from '../support/project.js';
+
+const LINE = [
+  'forge init --yes',
+  'forge feature add FORGE-001 "Login works" --no-run --test "npm test"',
+  'forge start',
+  'forge log "wired the form"',
+  'forge done FORGE-001',
+  'forge end --learned "the form needs a CSRF token" --next "wire the logout button"',
+  'git log -1',
+  'forge start --format markdown',
+].join(' && ');
+
+/** The line in one shell, with `forge` found on PATH as npm would put it there. */
+function runLine(project: Project) {
+  const bin = makeFolder('forge-bin-');
+  writeFileSync(join(bin, 'forge.sh'), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`, {
+    mode: 0o755,
+  });
+  symlinkSync(join(bin, 'forge.sh'), join(bin, 'forge'));
+  return run(project.dir, 'sh', ['-c', LINE], { env: { PATH: `${bin}:${process.env.PATH}` } });
+}
 
 /** What stands between two texts, both of which must be there, in this order. */
 function between(text: string, from: string, to: string): string {

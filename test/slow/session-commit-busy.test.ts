@@ -1,5 +1,6 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { gitState } from '../support/checkpoints.js';
 import { hasShim, runFaulty } from '../support/faults.js';
 import { BIN, forgeError, forgeJson } from '../support/forge.js';
 import { makeStarted } from '../support/forge-project.js';
@@ -14,13 +15,6 @@ import {
   typedJson,
   workAndEnd,
 } from '../support/typed.js';
-
-/** Where git stands: HEAD, the branches, the index with its conflicts. */
-const stateOf = (project: Project): unknown => [
-  project.git('for-each-ref'),
-  project.git('rev-parse', 'HEAD'),
-  project.git('ls-files', '--stage'),
-];
 
 const OPERATIONS: readonly [name: string, begin: string[], end: string[]][] = [
   ['a merge', ['merge', 'side'], ['merge', '--abort']],
@@ -38,7 +32,7 @@ describe('while git is in the middle of something', () => {
       const project = makeDiverged();
       typed(project, ['session', 'start']);
       run(project.dir, 'git', begin);
-      const before = stateOf(project);
+      const before = gitState(project);
 
       expect(typed(project, ['progress', 'add', 'in the middle'])).toContain('in the middle');
       typed(project, ['knowledge', 'add', 'success', 'slowly', '--context', 'merging']);
@@ -47,7 +41,7 @@ describe('while git is in the middle of something', () => {
       expect(said).toContain(`no commit: ${name} is in progress`);
       // A commit now could hold conflict markers.
       expect(said).not.toContain('forge commit');
-      expect(stateOf(project)).toEqual(before);
+      expect(gitState(project)).toEqual(before);
       expect(typed(project, [])).toContain(`git status   # ${name} is in progress`);
       const started = typed(project, ['session', 'start']);
       expect(started).toContain('go on (from');

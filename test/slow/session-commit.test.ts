@@ -67,15 +67,6 @@ describe('the session-end commit and other changes in the index', () => {
     expect(project.read('.forge/README.md')).toBe('one\r\ntwo\r\n');
     expect(changedPaths(project)).toEqual(['?? .forge/skills/nested/']);
   });
-
-  it('SES-06 does not commit on request, and says so', () => {
-    const project = makeForgeRepository();
-    typed(project, ['session', 'start']);
-    expect(typed(project, ['session', 'end', '--no-commit'])).toMatch(/no commit: not asked for/);
-    typed(project, ['config', 'set', 'session.commit', 'false']);
-    expect(workAndEnd(project).commit_skipped).toBe('not asked for');
-    expect(project.git('rev-list', '--count', 'HEAD')).toBe('1');
-  });
 });
 
 describe('the session-end commit in every kind of repository', () => {

@@ -5,19 +5,6 @@ import { makePlainProject } from '../support/project.js';
 import { makeForgeRepository, typed, typedError, typedJson } from '../support/typed.js';
 
 describe('short forms of commands', () => {
-  it('B-01 a day with them has the same results as with the full commands', () => {
-    const project = makeForgeRepository();
-    expect(typed(project, ['start'])).toContain('session-001');
-    expect(typed(project, ['log', 'wired the form'])).toMatch(/\[\d\d:\d\d\] wired the form/);
-    typed(project, ['feature', 'add', 'LOGIN', 'Login works', '--test', 'node -e 0', '--no-run']);
-    expect(typed(project, ['ls'])).toContain('LOGIN');
-    expect(typedJson(project, ['done', 'LOGIN'])).toMatchObject({
-      results: [{ id: 'LOGIN', status: 'passing', exit_code: 0 }],
-    });
-    expect(typed(project, ['end', '--next', 'the logout'])).toContain('session-001');
-    expect(typed(project, ['-C', project.dir, 'start', '--format', 'text'])).toContain('the logout');
-  });
-
   it('B-01 each has the help of its full command, also after other options', async () => {
     const project = makePlainProject();
     for (const [name, { words }] of Object.entries(SHORT_WAYS)) {

@@ -25,18 +25,6 @@ describe('commands that came with a clone', () => {
     expect(ran()).toBe(1);
   });
 
-  it('B-86 is untrusted again when the command of a feature changed', async () => {
-    const { origin, clone } = makeClone();
-    await approve(clone);
-    const path = '.forge/memory/long-term/features.d/F-1.json';
-    const feature = clone.json<{ tests: string[] }>(path);
-    pull(origin, clone, path, JSON.stringify({ ...feature, tests: ['sh -x .forge/check.sh'] }, null, 2));
-    expect(typedError(clone, verify).code).toBe('trust.needed');
-    expect(typed(clone, ['trust', '--show'])).toMatch(
-      /^feature F-1 {2}changed .*\n {2}-sh \.forge\/check\.sh\n {2}\+sh -x \.forge\/check\.sh$/m,
-    );
-  });
-
   it('B-87 runs no script that is too large to show and store', async () => {
     const { origin, clone, ran } = makeClone();
     await approve(clone);

@@ -5,7 +5,6 @@ import type { WiringChange, WiringStatus } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { changedPaths, makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
-import { makeForgeRepository, typedError, typedJson } from '../support/typed.js';
 import {
   expectUntouched,
   install,
@@ -129,21 +128,19 @@ describe('forge agent install', () => {
     if (word === 'cluade') expect(error.hint).toBe('forge agent install claude');
   });
 
-  it('AGT-01 without a name wires the agents found here', () => {
-    const project = makeForgeRepository();
+  it('AGT-01 without a name wires the agents found here', async () => {
+    const project = await makeForge();
     const programs = makeFolder();
     const bare = { env: { PATH: `${programs}:${dirname(process.execPath)}:/usr/bin:/bin` } };
-    expect(typedError(project, ['agent', 'install'], bare)).toMatchObject({
+    expect(await forgeError(project, ['agent', 'install'], bare)).toMatchObject({
       exitCode: 2,
       code: 'agent.none',
       hint: expect.stringMatching(/^forge agent install claude {3}# or codex, /),
     });
     writeFileSync(join(programs, 'cursor-agent'), '');
     mkdirSync(project.path('.gemini'));
-    expect(typedJson<{ agents: string[] }>(project, ['agent', 'install'], bare).agents).toEqual([
-      'gemini',
-      'cursor',
-    ]);
+    const { agents } = await forgeJson<WiringChange>(project, ['agent', 'install'], bare);
+    expect(agents).toEqual(['gemini', 'cursor']);
     expect(project.has('.cursor/hooks.json')).toBe(true);
     expect(project.has('.claude/settings.json')).toBe(false);
   });

@@ -42,7 +42,7 @@ describe('boundEvidence', () => {
   it('GOV-03 LTM-02 always makes a record that can be written', () => {
     const word = fc.string({ unit: 'binary', maxLength: 40 });
     const text = fc.tuple(word, fc.nat(500)).map(([part, times]) => `x${part.repeat(times)}`);
-    const many = fc.tuple(fc.array(text, { maxLength: 3 }), fc.nat(1500));
+    const many = fc.tuple(fc.array(text, { maxLength: 3 }), fc.nat(700));
     fc.assert(
       fc.property(many, many, ([argv, runs], [texts, times]) => {
         const input: CycleInput = {

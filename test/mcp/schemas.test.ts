@@ -10,9 +10,14 @@ interface Tool {
   inputSchema: { type: string; properties: Record<string, unknown>; required?: string[] };
 }
 
-const list = async (): Promise<Tool[]> => {
-  const { result } = await (await greeted(makePlainProject())).ask(1, 'tools/list');
-  return (result as unknown as { tools: Tool[] }).tools;
+let tools: Promise<Tool[]> | undefined;
+
+/** What a server lists: one is asked for all tests. */
+const list = (): Promise<Tool[]> => {
+  tools ??= greeted(makePlainProject())
+    .then((server) => server.ask(1, 'tools/list'))
+    .then(({ result }) => (result as unknown as { tools: Tool[] }).tools);
+  return tools;
 };
 
 /** Every bullet of AGN-024 §6 and §7, and the words without which it is not said. */

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { isAsPrinted, makeHome, retype } from '../support/console.js';
+import { firstCommands, isAsPrinted, makeHome, makeShop, retype, type } from '../support/console.js';
 
-const PAGE = fileURLToPath(new URL('../../docs/tutorial.md', import.meta.url));
+const pageAt = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const [PAGE, TOUR, README] = [pageAt('docs/tutorial.md'), pageAt('docs/tour.md'), pageAt('README.md')];
 
 describe('a page that is typed into a terminal', () => {
   const page = (...lines: string[]) => ['# A page', '```console', ...lines, '```', 'The end.', ''].join('\n');
@@ -36,5 +37,15 @@ describe('docs/tutorial.md', () => {
     const page = readFileSync(PAGE, 'utf8');
     // `FORGE_SOAK=1 npx vitest run test/slow/tutorial.test.ts -u` writes what is printed now into the page.
     await expect(retype(page, place)).toMatchFileSnapshot(PAGE);
+  });
+});
+
+describe('docs/tour.md', () => {
+  it('prints the documented output after the first commands of the README', async () => {
+    const place = makeShop();
+    const readme = readFileSync(README, 'utf8');
+    type(firstCommands(readme), place);
+    retype(readme, place);
+    await expect(retype(readFileSync(TOUR, 'utf8'), place)).toMatchFileSnapshot(TOUR);
   });
 });

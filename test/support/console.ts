@@ -122,3 +122,35 @@ export function makeHome() {
   };
   return { cwd: home, env };
 }
+
+/** A project with one test, `npm test`. */
+export function makeShop() {
+  const { cwd: home, env } = makeHome();
+  const cwd = join(home, 'shop');
+  mkdirSync(cwd);
+  writeFileSync(
+    join(cwd, 'package.json'),
+    '{ "name": "shop", "scripts": { "test": "node login.test.js" } }\n',
+  );
+  // It fails once, as a test does before there is work.
+  const fails = "if (!fs.existsSync('.git/tried')) { fs.writeFileSync('.git/tried', ''); process.exit(1); }";
+  writeFileSync(
+    join(cwd, 'login.test.js'),
+    `const fs = require('fs');\n${fails}\nconsole.log('people can log in');\n`,
+  );
+  writeFileSync(join(cwd, 'README.md'), '# Shop\n');
+  // What is typed lies there as a script.
+  const begin =
+    'git init -q -b main && echo typed.sh >>.git/info/exclude && git add . && git commit -q -m Shop';
+  if (spawnSync('sh', ['-c', begin], { cwd, env }).status !== 0) throw new Error(`It failed: ${begin}`);
+  return { cwd, env };
+}
+
+/** The first commands of the README, with nobody there to be asked. */
+export function firstCommands(readme: string): string[] {
+  const [, first = ''] = /^```sh\n(forge init [\s\S]*?)^```$/m.exec(readme) ?? [];
+  return first
+    .trim()
+    .replace(/^forge init/, 'forge init --yes')
+    .split('\n');
+}

@@ -92,11 +92,12 @@ function conventionalType(issue: Unit | undefined): { type?: string } {
   return words.some((word) => word === 'docs' || word === 'documentation') ? { type: 'docs' } : {};
 }
 
-/** What the commit is about: the one feature that passed, if the task was done before. */
+/** What the commit is about: the one feature that passed, if there is no task or it was done before. */
 function focusOf({ focus, passed, isDone, earlier }: KnownWork): Focus {
   const told = new Set(earlier.flatMap(({ updated }) => updated));
   const [first, ...more] = passed.filter(({ id }) => !told.has(`features.json (${id} now passing)`));
-  if (!isDone || !first || more.length > 0 || isAbout(focus, first.id)) return focus;
+  const isOpen = focus.task !== null && !isDone;
+  if (isOpen || !first || more.length > 0 || isAbout(focus, first.id)) return focus;
   return { ...focus, task: taskLine(first), linear_issue: first.linear_issue };
 }
 

@@ -34,7 +34,12 @@ function render({ findings, known, scanned, skipped, duration_ms }: Timed, style
   ];
   const details = style.dim(counts.join(', '));
   if (findings.length === 0) return `${style.good('✓')} nothing found  ${details}`;
-  return [columns(rows), `${plural(findings.length, 'finding')}  ${details}`].join('\n');
+  const allow = style.command(`forge guard allow ${findings[0]?.fingerprint} --reason "TEXT"`);
+  return [
+    columns(rows),
+    `${plural(findings.length, 'finding')}  ${details}`,
+    `A false alarm? ${allow}   ${style.dim('# for a person')}`,
+  ].join('\n');
 }
 
 export const group: Group = {

@@ -93,7 +93,7 @@ function renderDone(
   if (decision === 'continue')
     return ['Go on. To do:', ...todo, style.dim('To go back instead: forge recover --rollback')].join('\n');
   if (backup_ref === undefined) return 'Nothing was done.';
-  const what = commit ? `commit ${commit.slice(0, 12)}` : 'HEAD is the checkpoint, so only files changed';
+  const what = commit ? `commit ${commit.slice(0, 12)}` : 'HEAD has its code, so only files changed';
   const kept = backup_ref === null ? 'nothing differed' : `all that changed is in ${backup_ref}`;
   const now = [
     ...commands.map(({ name, state }) => `${name} ${state.replace('_', ' ')}`),

@@ -87,6 +87,12 @@ ${sign}
     await forgeJson(project, ['feature', 'verify', '--all']);
     await forgeJson(project, ['session', 'end']);
     expect(project.git('log', '-1', '--format=%B')).not.toContain('now passing');
+    // Without a task, too.
+    await forgeJson(project, ['feature', 'add', 'FORGE-003', 'Stay in', '--test', 'true', '--no-run']);
+    await forgeJson(project, ['feature', 'verify', 'FORGE-003']);
+    stage(project, 'src/stay.js');
+    const third = await forgeJson<MadeCommit>(project, ['commit', '--why', 'needed']);
+    expect(third.message).toMatch(/^\[FORGE-003\] Stay in\n/);
   });
 
   it('GIT-02 does not cut the words of a person', async () => {

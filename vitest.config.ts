@@ -23,6 +23,6 @@ export default defineConfig({
     // Transformed modules stay on the disk for the next run, by their content.
     experimental: { fsModuleCache: true },
     // Starting a process copies the page tables of its parent: git starts quicker from a small heap.
-    execArgv: ['--optimize-for-size', '--max-semi-space-size=2'],
+    execArgv: ['--max-semi-space-size=2'],
   },
 });

@@ -10,7 +10,7 @@ describe('commands that came with a clone', () => {
   it('B-85 runs after a person at a terminal answered yes, and not after no', async () => {
     const { clone, ran } = makeClone();
 
-    const no = await atTerminal(clone, ['trust'], [['Let forge run', 'n\r']]);
+    const no = await atTerminal(clone, ['trust'], [['on this machine?', 'n\r']]);
     expect(no).toMatchObject({ exitCode: 3 });
     expect(no.shown).toContain('echo ran');
     expect(typedError(clone, verify).code).toBe('trust.needed');

@@ -48,6 +48,6 @@ export function pull(origin: Project, clone: Project, path: string, content: str
 
 export const verify = ['feature', 'verify', 'F-1'];
 export const show = (place: Project): Report => typedJson<Report>(place, ['trust', '--show']);
-export const approve = (place: Project) => atTerminal(place, ['trust'], [['Let forge run', 'y\r']]);
+export const approve = (place: Project) => atTerminal(place, ['trust'], [['on this machine?', 'y\r']]);
 export const stateOf = (place: Project, name: string): string | undefined =>
   show(place).items.find((item) => item.name === name)?.state;

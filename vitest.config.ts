@@ -20,8 +20,6 @@ export default defineConfig({
     isolate: soak,
     // Twice the cores of a small machine: most tests wait for git and for processes.
     maxWorkers: 4,
-    // Transformed modules stay on the disk for the next run, by their content.
-    experimental: { fsModuleCache: true },
     // Starting a process copies the page tables of its parent: git starts quicker from a small heap.
     execArgv: ['--max-semi-space-size=2'],
   },

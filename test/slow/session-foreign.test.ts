@@ -42,7 +42,8 @@ async function workingMemory(project: Project): Promise<string> {
     [...COMPLETE, 'kfr', 'patch', '--resolve'],
   ].map((args) => runForge(project, args));
   const event = { session_id: 's1', cwd: project.dir, hook_event_name: 'UserPromptSubmit', prompt: 'x' };
-  const hook = runForge(project, ['agent', 'hook', 'claude'], { stdin: JSON.stringify(event) });
+  const hook = runForge(project, ['hook', 'claude', 'prompt'], { stdin: JSON.stringify(event) });
+  expect((await hook).exitCode).toBe(0);
   return (await Promise.all([...parts, hook])).map(({ stdout, stderr }) => stdout + stderr).join('\n');
 }
 

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { CHECKPOINT } from '../checkpoint/rules.js';
 import { ForgeError, systemCode } from '../core/error.js';
 import { unreliableFileSystem } from '../core/files.js';
 import {
+  checkpointsFolder,
   configFile,
   doneIssuesFolder,
   focusFile,
@@ -290,6 +292,10 @@ export function memoryReaders(context: Context): (() => unknown)[] {
     [kfrFile(layout), KFR as Format<unknown>],
     [sessionFile(layout), RUNNING_SESSION as Format<unknown>],
   ];
+  const folders: [path: string, format: Format<unknown>][] = [
+    [doneIssuesFolder(layout), UNIT as Format<unknown>],
+    [checkpointsFolder(layout), CHECKPOINT as Format<unknown>],
+  ];
   return [
     ...documents.map(
       ([path, format]) =>
@@ -301,10 +307,12 @@ export function memoryReaders(context: Context): (() => unknown)[] {
     () => readActive(context),
     () => listKnowledge(context),
     () => readArchives(context),
-    ...disk
-      .list(doneIssuesFolder(layout))
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => () => disk.readDocument(UNIT, join(doneIssuesFolder(layout), name), null)),
+    ...folders.flatMap(([folder, format]) =>
+      disk
+        .list(folder)
+        .filter((name) => name.endsWith('.json'))
+        .map((name) => () => disk.readDocument(format, join(folder, name), null)),
+    ),
   ];
 }
 

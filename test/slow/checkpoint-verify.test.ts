@@ -60,7 +60,7 @@ describe('forge checkpoint verify', () => {
         ),
     ],
   ];
-  it.each(damages)('B-108 GIT-05 %s: %s, exit 1', async (_what, code, damage) => {
+  it.each(damages)('B-108 GIT-05 %s: %s, exit 1', async (what, code, damage) => {
     const project = await makeForge();
     await record(project);
     const made = await create(project, 'X');
@@ -77,6 +77,8 @@ describe('forge checkpoint verify', () => {
     expect((await runForge(project, ['note', 'add', 'goes on'])).exitCode).toBe(0);
     const rows = await list(project);
     expect(rows.filter(({ state, can_rollback_to }) => state !== 'ok' && can_rollback_to)).toEqual([]);
+    if (what === 'the manifest is half written')
+      expect((await runForge(project, ['doctor'])).stdout).toContain(`git restore --source=`);
   });
 
   it('B-108 GIT-05 tag and manifest recreated together for an untested commit: exit 1', async () => {

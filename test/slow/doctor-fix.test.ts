@@ -98,7 +98,10 @@ describe('LAY-09 forge doctor --fix', () => {
   it('every command that reads the file names it', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
-    expect((await forgeJson(project, [])).next).toEqual(['forge doctor --fix']);
+    expect((await forgeJson(project, [])).next).toEqual([
+      'forge doctor --fix',
+      'git status   # a merge is in progress',
+    ]);
     for (const args of [['feature', 'list'], ['next'], ['briefing'], ['session', 'start']]) {
       const error = await forgeError(project, args);
       expect([args, error.code, error.hint]).toEqual([

@@ -8,12 +8,9 @@ const { join } = require('node:path');
 /** Commands of the daily bundle. Everything else, and help, is in the full one. */
 const DAILY = new Set(
   'where status session briefing progress focus kfr next feature commit knowledge architecture note learn hook'
-    .concat(' start log done ls skill')
+    .concat(' start log done end ls recall skill')
     .split(' '),
 );
-
-/** Words of calls of the full bundle: help, and commands of those groups that take longer than loading it. */
-const FULL = new Set(['--help', '-h', 'end', 'discard', 'remove']);
 
 /** Node's own code cache (22.1), in the user's cache folder: other users could write to the temporary one. */
 function keepCompiledCode() {
@@ -25,8 +22,8 @@ function keepCompiledCode() {
 }
 
 function start(words) {
-  const isDaily = words.length === 0 || (DAILY.has(words[0]) && !words.some((word) => FULL.has(word)));
-  const bundle = isDaily ? 'daily' : 'full';
+  const isDaily = words.length === 0 || DAILY.has(words[0]);
+  const bundle = isDaily && !words.includes('--help') && !words.includes('-h') ? 'daily' : 'full';
   const path = join(__dirname, '..', 'dist', 'cli', `${bundle}.cjs`);
   try {
     // The last statement of a bundle exports true. A truncated file can be valid JavaScript that does nothing.

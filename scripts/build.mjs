@@ -39,10 +39,9 @@ const common = {
 const NOT_DAILY = new RegExp(
   `^src/(${[
     '(agent|artifact|checkpoint|ci|config|cycle|doctor|events|finding|guard|hooks|import|init|ledger|linear|mcp|recover|trust|undo)/command',
-    '(agent|hooks)/install|events/(command-claim|fleet|read)|linear/(edit-issue|sync)|learning/(facts|override|report)',
+    '(agent|hooks)/install|events/(command-claim|fleet|read)|linear/edit-issue|learning/(facts|override|report)',
     'artifact/artifact|checkpoint/(create|show)|ci/ci|config/config|cycle/(cycle|loop)|doctor/(doctor|fix)|import/import|init/init',
-    'checkpoint/read|learning/record|ledger/(integrity|memory)|linear/issue|session/end|trust/trust',
-    'ledger/(redact|repair|rows|verify-memory)|recall/(command|recall)|recover/(plan|recover|rollback|undo)|session/history',
+    'ledger/(redact|repair|rows)|recover/(plan|recover|rollback)|session/history',
     'cli/(command|complete|help)|library/schemas|ui/command(-watch)?',
   ].join('|')})\\.ts$`,
 );
@@ -55,7 +54,9 @@ const dailyOnly = {
       if (kind !== 'dynamic-import' || pluginData === 'resolved') return undefined;
       const found = await resolve(path, { kind, importer, resolveDir, pluginData: 'resolved' });
       const file = relative(root, found.path).replaceAll('\\', '/');
-      return NOT_DAILY.test(file) ? { path: `not daily: ${basename(file)}`, external: true } : found;
+      return NOT_DAILY.test(file)
+        ? { path: `./${basename(file)} is not in the daily bundle`, external: true }
+        : found;
     });
   },
 };
@@ -99,12 +100,11 @@ async function bundle(options) {
 /**
  * V8 compiles a function in parentheses together with its file, and Node keeps that in its code cache. Every module of a
  * bundle is such a function, run at most once: without parentheses it is compiled at every start, 4 to 6 ms in all.
- * Its path and its "use strict", which the file has, are left out.
  */
 const compileEarly = (code) =>
   code.replace(
-    /(= __(?:esm|commonJS)\(\{\n {2})"[^"\n]+"(\([^\n]*\)) \{\n(?: *"use strict";\n)?((?:[\s\S]*?\n)??) {2}\}\n\}\);/g,
-    '$1"": (function$2 {\n$3  })\n});',
+    /(= __(?:esm|commonJS)\(\{\n {2}"[^"\n]+")(\([^\n]*\)) \{\n((?:[\s\S]*?\n)??) {2}\}\n\}\);/g,
+    '$1: (function$2 {\n$3  })\n});',
   );
 
 /** Escapes regular expressions as esbuild escapes strings. Node reads and compiles a file of ASCII alone a millisecond faster. */

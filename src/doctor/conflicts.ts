@@ -189,6 +189,6 @@ function commandsFor(file: string, stages: Stages | null): string[] {
   if (!(stages.ours && stages.theirs)) return [`${add}   (keeps it)`, `git rm -- ${name}   (deletes it)`];
   return [
     `${edit} && ${add}   (keep what both sides mean)`,
-    `git checkout --ours -- ${name} && ${add}   (or --theirs: drops all changes of the other side)`,
+    `git checkout --ours -- ${name} && ${add}   (or --theirs; drops the other side's changes)`,
   ];
 }

@@ -48,7 +48,7 @@ export function refusePaused(context: Context): void {
   const message = `The session is paused: the guard refused the same text three times (rule ${rule}, fingerprint ${fingerprint})`;
   if (!context.world.terminal)
     throw refused('session.paused', `${message}.`, {
-      hint: `forge guard allow ${fingerprint} --reason "TEXT"   # for a person, at a terminal; so does any writing command there, without the text`,
+      hint: `forge guard allow ${fingerprint} --reason "TEXT"   # for a person, at a terminal. To go on without the text, run any writing command there`,
     });
   context.warnings.push(`${message}. It continues now.`);
   endPause(context);

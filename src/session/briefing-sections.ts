@@ -188,7 +188,10 @@ function noteItems({ focus, notes }: BriefingData): string[] {
   const related = about(notes, [focus.task, ...focus.files].join(' ')).map((at) => notes[at] ?? '');
   const shown = ownFilesLast([...new Set([...own, ...related])]).slice(0, SHOWN_NOTES);
   if (notes.length === shown.length) return shown;
-  return [...shown, `${shown.length > 0 ? '… other notes' : 'none; other notes'}: forge note list`];
+  return [
+    ...shown,
+    shown.length > 0 ? '… other notes: forge note list' : 'none (all notes: forge note list)',
+  ];
 }
 
 const SHOWN_ANSWERS = 5;

@@ -179,7 +179,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
     upstream = distance && { name: `${remote}/${main}`, ...distance };
   }
   const checkpoint = newest?.tag ?? null;
-  // What is damaged is reported with the features.
+  // The features component reports damage.
   const lost = tree.files.length === 0 && tree.head ? passedWithLostCode(context).catch(() => null) : null;
   return judgeGit({
     ...tree,

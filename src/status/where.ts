@@ -111,7 +111,10 @@ const needsTrust = (context: Context): boolean =>
 
 const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )|\?\s*$/i;
 
-/** What `forge trust` asks, notes that begin as `forge help gate` shows or end with a question, and parked entries of all worktrees here. */
+/**
+ * What `forge trust` asks, notes that begin as `forge help gate` shows or end with a question mark, and parked entries of
+ * all worktrees here.
+ */
 function forPerson(context: Context): string[] {
   const { items } = showTrust(context);
   const missing = describeMissing(context);

@@ -85,7 +85,7 @@ describe('forge briefing', () => {
     expect(await shown()).toEqual(['Notes about this', header, more]);
     const { notes } = await forgeJson<{ notes: { id: string; text: string }[] }>(project, ['note', 'list']);
     await forgeJson(project, ['note', 'remove', notes[1]?.id.slice(0, 12) ?? '']);
-    expect(await shown()).toEqual(['Notes about this', 'none; other notes: forge note list']);
+    expect(await shown()).toEqual(['Notes about this', 'none (all notes: forge note list)']);
     expect((await runForge(project, ['note', 'list'])).stdout).not.toContain('header');
     // The ledger keeps it.
     expect((await runForge(project, ['memory', 'show', notes[1]?.id ?? ''])).stdout).toContain('header');

@@ -58,7 +58,7 @@ ${sign}
     await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
     const again = await forgeJson<MadeCommit>(project, ['commit', '--amend']);
     expect(again.message).not.toContain('now passing');
-    // What it learned stays, even if an earlier commit learned the same.
+    // A lesson stays, even if an earlier commit has the same one.
     stage(project, 'src/same.js');
     project.git('commit', '-qnm', stored(project));
     const { message: same } = await forgeJson<MadeCommit>(project, ['commit', '--amend']);

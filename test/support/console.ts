@@ -139,7 +139,7 @@ export function makeShop() {
     `const fs = require('fs');\n${fails}\nconsole.log('people can log in');\n`,
   );
   writeFileSync(join(cwd, 'README.md'), '# Shop\n');
-  // What is typed lies there as a script.
+  // The typed commands are run from a script in this folder.
   const begin =
     'git init -q -b main && echo typed.sh >>.git/info/exclude && git add . && git commit -q -m Shop';
   if (spawnSync('sh', ['-c', begin], { cwd, env }).status !== 0) throw new Error(`It failed: ${begin}`);

@@ -5,7 +5,7 @@ import { checkText } from '../core/text.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { runTest, type TestWatch, whyNotRun } from '../feature/verify.js';
+import { runTest, type TestWatch, verifyFeatures, whyNotRun } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
 import type { CheckEvidence, Manifest } from './rules.js';
@@ -131,6 +131,7 @@ export async function prove(
   const runner = runnerFor(context, watch);
   const failed = await runner.firstFailed(commands);
   if (failed) {
+    await recordFailure(context, claims, failed, runner);
     const { command, why, run: made } = failed;
     throw new ForgeError('findings', 'checkpoint.failed', `${command}: ${why}; no checkpoint was made.`, {
       data: { command, exit_code: made?.exit_code ?? null, output: made?.output.tail.slice(-4096) ?? '' },
@@ -139,9 +140,10 @@ export async function prove(
   const proven: Claim[] = [];
   for (const claim of claims) {
     const failed = await runner.firstFailed(claim.commands);
-    if (failed)
+    if (failed) {
+      await recordFailure(context, [claim], failed, runner);
       context.warnings.push(`${claim.id} is not in the checkpoint. ${failed.command}: ${failed.why}`);
-    else proven.push(claim);
+    } else proven.push(claim);
   }
   const evidence = evidenceOf(runner, tree).flatMap((run) => {
     const features = proven.flatMap(({ id, commands: tests }) => (tests.includes(run.command) ? [id] : []));
@@ -149,6 +151,18 @@ export async function prove(
     return commands.includes(run.command) ? [run] : [];
   });
   return { verified_by: commands, evidence, features_passing: proven.map(({ id }) => id) };
+}
+
+/** FEA-02: the features whose test failed do not pass any longer. Nothing runs again. */
+async function recordFailure(
+  context: Context,
+  claims: readonly Claim[],
+  { command }: Outcome,
+  { outcomes }: Runner,
+): Promise<void> {
+  const known = new Map(outcomes.flatMap(({ command, run }) => (run ? [[command, run] as const] : [])));
+  const ids = claims.flatMap(({ id, commands }) => (commands.includes(command) ? [id] : []));
+  if (ids.length > 0 && known.has(command)) await verifyFeatures(context, { ids }, { known });
 }
 
 /** Runs the commands of a checkpoint again, up to the first failure. Exit 3 if one is not approved. */

@@ -57,6 +57,8 @@ async function logRemoval(call: Call, what: string, text: string): Promise<void>
 
 type Added = { learning: Learning; duplicate: boolean } | Observed;
 
+const KNOWN_ALREADY = '  (known already)';
+
 const DETAILS: readonly OptionSpec[] = [
   { flags: '--context <text>', help: 'when it holds (success and failure)' },
   { flags: '--resolution <text>', help: 'what helped (failure)' },
@@ -122,9 +124,9 @@ export const learnGroup: Group = {
       render: (value, style) => {
         if ('observed' in value) return describeObserved(value.observed);
         if (!('learning' in value))
-          return `${style.good('✓')} note ${value.id.slice(0, 12)}  ${oneLine(value.text, 200)}`;
+          return `${style.good('✓')} note ${value.id.slice(0, 12)}  ${oneLine(value.text, 200)}${value.duplicate ? KNOWN_ALREADY : ''}`;
         const { learning, duplicate } = value;
-        return `${style.good('✓')} ${learning.kind} ${learning.id}  ${oneLine(describeLearning(learning), 400)}${duplicate ? '  (known already)' : ''}`;
+        return `${style.good('✓')} ${learning.kind} ${learning.id}  ${oneLine(describeLearning(learning), 400)}${duplicate ? KNOWN_ALREADY : ''}`;
       },
     }),
   ],
@@ -154,7 +156,7 @@ export const group: Group = {
       render: (value, style) =>
         'observed' in value
           ? describeObserved(value.observed)
-          : `${line(value.learning, style)}${value.duplicate ? '  (known already)' : ''}`,
+          : `${line(value.learning, style)}${value.duplicate ? KNOWN_ALREADY : ''}`,
     }),
     command<{ learnings: Learning[] }>({
       name: 'list',
@@ -212,7 +214,9 @@ export const noteGroup: Group = {
         });
       },
       render: (note, style) =>
-        'observed' in note ? describeObserved(note.observed) : columns([noteRow(note, style)]),
+        'observed' in note
+          ? describeObserved(note.observed)
+          : `${columns([noteRow(note, style)])}${note.duplicate ? KNOWN_ALREADY : ''}`,
     }),
     command<Note | Observed>({
       name: 'promote',

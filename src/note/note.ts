@@ -42,6 +42,8 @@ export interface Note {
   by?: 'agent';
   /** Ids of the notes that it replaces. */
   removes?: string[];
+  /** Nothing was added: a note with this text stands already. */
+  duplicate?: true;
 }
 
 const NoteInput = z.strictObject({ text: z.string(), replaces: z.optional(z.string()) });
@@ -54,6 +56,8 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
   if (input.replaces !== undefined) requireSupervisor(context, 'memory');
   if (observe) return observe([text], [], 'note');
   requireMemory(context);
+  const twin = readNotes(context).find((note) => note.text === text);
+  if (twin && input.replaces === undefined) return { ...twin, duplicate: true };
   const removes =
     input.replaces === undefined ? {} : { removes: [showNote(context, { id: input.replaces }).id] };
   const at = timestamp(context);

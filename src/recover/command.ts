@@ -19,7 +19,10 @@ function renderRecover(answer: RecoverAnswer, style: Style): string {
   if ('backups' in answer) return renderBackups(answer, style);
   if ('undone' in answer) return renderUndone(answer, style);
   if ('worktree' in answer) return renderWorktree(answer, style);
-  return [renderPlan(answer, style), ...('next' in answer ? [renderDone(answer, style)] : [])].join('\n\n');
+  const done = 'next' in answer ? [renderDone(answer, style)] : [];
+  // At a terminal the plan was shown before the rollback.
+  const isShown = style.width !== null && 'next' in answer && answer.backup_ref !== undefined;
+  return [...(isShown ? [] : [renderPlan(answer, style)]), ...done].join('\n\n');
 }
 
 function describeDecision({ decision, checks, divergence, checkpoint }: RecoveryPlan): string {
@@ -156,11 +159,7 @@ async function run(call: Call): Promise<RecoverAnswer> {
   if (flags.plan) return recover.plan(target, watch(call));
   if (flags.worktree !== undefined) return recover.inspect({ to, dir: resolve(call.cwd, flags.worktree) });
   if (flags.undo !== undefined) return recover.undo(flags.undo === true ? {} : { backup: flags.undo });
-  const asks = !call.flags.yes && !call.flags.dryRun;
-  return recover.act(target, {
-    ...watch(call),
-    ...(asks ? { confirm: (plan) => confirmRollback(call, plan) } : {}),
-  });
+  return recover.act(target, { ...watch(call), confirm: (plan) => confirmRollback(call, plan) });
 }
 
 function watch(call: Call): CheckpointWatch {
@@ -174,8 +173,9 @@ function watch(call: Call): CheckpointWatch {
 }
 
 async function confirmRollback(call: Call, plan: RecoveryPlan): Promise<boolean> {
+  if (call.style.width !== null) call.say(renderPlan(harmless(plan), call.style));
+  if (call.flags.yes) return true;
   if (!call.interactive) return false;
-  call.say(renderPlan(harmless(plan), call.style));
   const { confirm } = await import('../cli/prompt.js');
   return confirm('Roll back? Everything that changes is backed up first.');
 }

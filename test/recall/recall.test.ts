@@ -448,6 +448,15 @@ describe('forge recall', () => {
     expect((await runForge(project, ['memory', 'show', id.slice(0, 12)])).stdout).toContain('Jonas');
   });
 
+  it('KNO-02 the same note again adds nothing', async () => {
+    const project = await makeForge();
+    const add = ['note', 'add', 'The cantina closes at two'];
+    const { id } = await forgeJson<{ id: string }>(project, add);
+    expect(await forgeJson(project, add)).toMatchObject({ id, duplicate: true });
+    expect((await runForge(project, add)).stdout).toContain('The cantina closes at two  (known already)');
+    expect((await forgeJson<{ notes: unknown[] }>(project, ['note', 'list'])).notes).toHaveLength(1);
+  });
+
   it('AGT-03 a commit message with CRLF line breaks is shown without them', async () => {
     const project = await makeForge();
     project.git(

@@ -42,9 +42,20 @@ describe('the claims of a checkpoint', () => {
     const { stderr } = await runForge(project, ['checkpoint', 'create', 'A', '--verify', 'true']);
     expect(await forgeJson(project, ['checkpoint', 'show', 'A-v1'])).toMatchObject({ features_passing: [] });
     expect(stderr).toMatch(/LOGIN is not in the checkpoint\. grep -q login app\.txt: exit code 1/);
-    expect(await forgeError(project, ['checkpoint', 'create', 'B'])).toMatchObject({
+    expect(await forgeJson(project, ['feature', 'show', 'LOGIN'])).toMatchObject({ status: 'failing' });
+  });
+
+  it('GIT-05 FEA-02 a feature whose test fails at a checkpoint is failing from then on', async () => {
+    const project = await withFeature();
+    project.write('app.txt', 'broken\n');
+    project.git('commit', '-qam', 'Break it');
+    expect(await forgeError(project, ['checkpoint', 'create', 'A'])).toMatchObject({
       exitCode: 1,
       code: 'checkpoint.failed',
+    });
+    expect(await forgeJson(project, ['feature', 'show', 'LOGIN'])).toMatchObject({
+      status: 'failing',
+      last_run: { command: 'grep -q login app.txt', exit_code: 1 },
     });
   });
 

@@ -12,6 +12,7 @@ describe('forge recover at a terminal', () => {
     expect(refused.shown).toContain('FORGE-001');
     const agreed = await atTerminal(project, ['recover'], [['Roll back?', 'y\r']]);
     expect([agreed.exitCode, differsFrom(project, 'checkpoint/APP-1-v1')]).toEqual([0, '']);
+    expect(agreed.shown.split('since then:')).toHaveLength(2);
     const undone = await atTerminal(project, ['recover', '--undo'], [['Bring back', 'y\r']]);
     expect([undone.exitCode, files(project)]).toEqual([0, before]);
   });

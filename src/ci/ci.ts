@@ -9,7 +9,7 @@ import { oneLine, plural } from '../core/text.js';
 import { memoryReaders } from '../doctor/checks.js';
 import { findConflicts } from '../doctor/conflicts.js';
 import { withRescue } from '../doctor/rescue.js';
-import { presentCommands } from '../feature/feature.js';
+import { passedWithLostCode, presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { runTests, type VerificationRun, type VerifyWatch, whyNotRun } from '../feature/verify.js';
@@ -272,8 +272,13 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
     const why = isOther ? 'not by a run of its current tests' : 'no recorded run of its tests passed';
     return [describeFeature(context, feature, `is marked passing, but ${why}`)];
   });
+  const lost = await passedWithLostCode(context);
+  const uncommitted = 'passed with changes that are not in this commit';
+  const warnings = passing.flatMap(({ feature }): CiFinding[] =>
+    feature.id === lost ? [{ ...describeFeature(context, feature, uncommitted), warning: true }] : [],
+  );
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
-  if (!run) return toResult(detail, unproven);
+  if (!run) return toResult(detail, [...unproven, ...warnings]);
   const testable = passing.filter(({ commands }) => commands && commands.length > 0) as Testable[];
   const trusted = testable.filter(({ commands }) => isTrusted(context, commands));
   const failures: CiFinding[] = [];

@@ -155,7 +155,7 @@ describe('past sessions', () => {
     expect((await forgeJson<Ended>(project, ['session', 'end'])).archive).toMatch(/-session-\d+-/);
   });
 
-  it('FEA-02 VIS-01 says that a feature passed with changes that are gone, until it passes without them', async () => {
+  it('FEA-02 VIS-01 GIT-07 says that a feature passed with changes that are gone, until it passes without them', async () => {
     const project = await makeForge();
     const told = 'A passed with changes that are';
     const ends = async (): Promise<string> => {
@@ -169,6 +169,8 @@ describe('past sessions', () => {
     rmSync(project.path('src/a'));
     expect(await ends()).toContain(told);
     expect((await runForge(project, ['status'])).stdout).toContain(told);
+    const { stdout } = await runForge(project, ['ci']);
+    expect(stdout).toContain('A passed with changes that are not in this commit');
     await forgeJson(project, ['feature', 'edit', 'A', '--test', 'true']);
     await runForge(project, ['feature', 'confirm', 'A', '--yes'], { terminal: true });
     expect((await runForge(project, ['status'])).stdout).not.toContain(told);

@@ -129,7 +129,17 @@ export class Disk {
   replaceAll(writes: readonly (Write & { edited?: boolean })[]): void {
     for (const { path, bytes } of writes) if (bytes) this.checkContent(path, bytes);
     this.put(writes);
-    const own = writes.filter(({ path, edited = false }) => !edited && isRelied(this.layout, path));
+    this.recordOwn(writes.filter(({ edited = false }) => !edited));
+  }
+
+  /** Replaces a file with what forge wrote there earlier. */
+  putBack(path: string, bytes: Buffer): void {
+    this.put([{ path, bytes }]);
+    this.recordOwn([{ path, bytes }]);
+  }
+
+  private recordOwn(writes: readonly Write[]): void {
+    const own = writes.filter(({ path }) => isRelied(this.layout, path));
     if (own.length > 0 && !this.dryRun) recordWritten(this.layout, own);
   }
 

@@ -259,7 +259,7 @@ function putFilesBack(context: Context, lost: readonly Kept[]): boolean {
     for (const { path, copy } of lost) {
       const bytes = readPlain(copy, MAX_STATE_BYTES);
       disk.makeFolder(dirname(path));
-      if (bytes && !disk.exists(path)) disk.replaceMoved(path, withoutPass(bytes));
+      if (bytes && !disk.exists(path)) disk.putBack(path, withoutPass(bytes));
     }
   };
   try {

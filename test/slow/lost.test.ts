@@ -58,7 +58,7 @@ describe('features, lessons and archives that git took away', () => {
     commitAll(project, 'Sign in');
     project.git('switch', '-q', 'main');
     project.git('branch', '-qD', 'side');
-    await verify(project);
+    expect((await verify(project)).notes.join('\n')).not.toContain('edited outside forge');
     expect((await runForge(project, ['ls'])).stdout).toMatch(/F-1 +in_progress/);
     expect((await runForge(project, ['feature', 'show', 'F-1'])).stdout).not.toMatch(/passes since/);
   });

@@ -4,7 +4,7 @@ import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { shownFrom } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
-import { checkText, compareText, firstNames } from '../core/text.js';
+import { checkText, firstNames } from '../core/text.js';
 import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { isSameOutside } from '../git/read.js';
@@ -22,6 +22,7 @@ import {
   FeatureEdit,
   FeatureInput,
   isProven,
+  lastPassed,
   makeId,
   overridden,
   planEdit,
@@ -103,10 +104,7 @@ export function showFeature(context: Context, { id }: { id: string }): ShownFeat
 /** The feature that passed last with uncommitted changes, if HEAD has the code from before them. The tree is clean. */
 export async function passedWithLostCode(context: Context): Promise<string | null> {
   const { git, repository, layout } = context;
-  const last = readFeatures(context)
-    .filter(({ status, verified_dirty: dirty }) => status === 'passing' && dirty)
-    .sort((a, b) => compareText(a.verified_at ?? '', b.verified_at ?? ''))
-    .at(-1);
+  const last = lastPassed(readFeatures(context).filter((feature) => feature.verified_dirty));
   if (!git || !repository || !last?.verified_commit) return null;
   const folder = shownFrom(repository.root, layout.dir);
   if (!(await isSameOutside(git, last.verified_commit, 'HEAD', folder))) return null;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
 import { checkId, findTwin, ID_PATTERN, isId } from '../core/schema.js';
-import { namesLike, oneLine, sha256 } from '../core/text.js';
+import { compareText, namesLike, oneLine, sha256 } from '../core/text.js';
 
 /** RFC-9060 §3.1, `long-term/features.json`. */
 export const STATUSES = ['not_implemented', 'in_progress', 'failing', 'passing', 'blocked'] as const;
@@ -186,6 +186,13 @@ export const describeCommit = ({
   verified_dirty,
 }: Pick<Feature, 'verified_commit' | 'verified_dirty'>): string =>
   commit ? `${verified_dirty ? 'with uncommitted changes after' : 'at'} ${commit.slice(0, 12)}` : '';
+
+/** The passing feature whose tests passed last. */
+export const lastPassed = (features: readonly Feature[]): Feature | undefined =>
+  features
+    .filter(({ status }) => status === 'passing')
+    .sort((a, b) => compareText(a.verified_at ?? '', b.verified_at ?? ''))
+    .at(-1);
 
 /** Its tests pass but have never failed, so it stays in progress (FEA-05). */
 export const isUnprovenPass = ({ verified_at, unproven }: Feature): boolean =>

@@ -15,7 +15,7 @@ import {
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { verify } from '../support/memory.js';
-import { changedPaths, makeFolder, run } from '../support/project.js';
+import { changedPaths, commitAll, makeFolder, run } from '../support/project.js';
 
 describe('forge checkpoint create', () => {
   it('GIT-01 GIT-05 its commits name the issue that the checkpoint is for, and no other', async () => {
@@ -31,6 +31,21 @@ describe('forge checkpoint create', () => {
     await forgeJson(project, ['note', 'add', 'one']);
     await create(project, 'OTHER-1');
     expect(linearOf()).toEqual(['- Linear: none', '- Linear: none']);
+  });
+
+  it('GIT-05 is named after the feature in focus, or after the last that passed when that one passes', async () => {
+    const project = await makeForge();
+    for (const id of ['A', 'B'])
+      await forgeJson(project, ['feature', 'add', id, id, '--test', `test -e src/${id}`]);
+    await forgeJson(project, ['session', 'start', 'A']);
+    const tagAfter = async (id: string): Promise<string> => {
+      project.write(`src/${id}`, '');
+      await forgeJson(project, ['done', id]);
+      commitAll(project, id);
+      return (await forgeJson<Made>(project, ['checkpoint', 'create'])).tag;
+    };
+    expect(await tagAfter('A')).toBe('checkpoint/A-v1');
+    expect(await tagAfter('B')).toBe('checkpoint/B-v1');
   });
 
   it('GIT-05 commits .forge/, runs the commands, makes an annotated tag and the manifest, which say the same', async () => {

@@ -236,6 +236,7 @@ function removeIfUnused(dir: string): void {
 export const reliedPaths = (layout: Layout): string[] => [
   featuresFolder(layout),
   learnedFolder(layout),
+  sessionsFolder(layout),
   activeIssuesFolder(layout),
   architectureFile(layout),
 ];
@@ -245,7 +246,7 @@ const isRelied = (layout: Layout, path: string): boolean =>
 
 /** A feature, a lesson, the architecture or a session's archive: git may take it away before or after a commit. */
 function keepCopy(layout: Layout, { path, bytes }: Write): void {
-  if (!isRelied(layout, path) && dirname(path) !== sessionsFolder(layout)) return;
+  if (!isRelied(layout, path)) return;
   const copy = join(keptFolder(layout), encodeURIComponent(relative(layout.dir, path)));
   if (bytes) writeQuietly(copy, () => bytes, MAX_STATE_BYTES);
   else removeQuietly(copy);

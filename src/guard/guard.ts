@@ -151,10 +151,13 @@ export const maskMemory = async (context: Context, text: string): Promise<string
 
 const nameGrave = ({ rule, class: name }: Hit): string | null => (isGrave(name) ? `<${rule}>` : null);
 
+/** Without characters that hide text. */
+export const readable = (text: string): string => escapeControls(cleanText(text).text);
+
 /** Texts from another tool, safe to store: without hidden characters, secrets and personal data. They are scanned as one. */
 export async function cleanForeign(context: Context, texts: readonly string[]): Promise<string[]> {
   if (texts.length === 0) return [];
-  const clean = texts.map((text) => escapeControls(cleanText(text).text));
+  const clean = texts.map(readable);
   const guard = await loadGuard(context.world.env, context);
   if (guard.scanFields(clean.map((text, i) => ({ path: `[${i}]`, text }))).length === 0) return clean;
   return clean.map((text) => replaceHits(guard, text, (hit) => nameGrave(hit) ?? placeholderOf(hit.class)));

@@ -1,5 +1,6 @@
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { formatArgv } from '../core/argv.js';
 import { oneLine, plural } from '../core/text.js';
 import type { Imported, ImportedFile } from '../index.js';
 
@@ -15,7 +16,7 @@ async function run(call: Call): Promise<Imported> {
   if (count(plan) === 0) return plan;
   if (!call.flags.yes && !call.flags.dryRun) {
     if (!call.interactive) return plan;
-    call.say(render(plan, call.style));
+    call.say(changesOf(plan, call.style));
     const { confirm } = await import('../cli/prompt.js');
     if (!(await confirm('Import this?'))) return plan;
   }
@@ -47,7 +48,7 @@ function tableOf(files: readonly ImportedFile[], style: Style): string {
 }
 
 function describe(
-  { notes, changed = 0, features, known, done, problem }: Omit<ImportedFile, 'file' | 'source'>,
+  { notes, changed = 0, features, known, done, masked = 0, problem }: Omit<ImportedFile, 'file' | 'source'>,
   style: Style,
 ): string {
   if (problem !== undefined) return style.warn(problem);
@@ -56,23 +57,31 @@ function describe(
     ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
     ...(known > 0 ? [style.dim(`${known} already there`)] : []),
     ...(done > 0 ? [style.dim(`${done} done, skipped`)] : []),
+    ...(masked > 0 ? [style.warn(`secrets or personal data masked in ${masked}`)] : []),
   ];
   return parts.length > 0 ? parts.join(', ') : style.dim('empty');
+}
+
+/** What is new, and what differs from what was imported before. */
+function changesOf({ files }: Imported, style: Style): string {
+  const old = files.flatMap(({ file, gone = [], differ = [] }) => [
+    ...differ.map(({ id, name, isDone }) =>
+      isDone
+        ? `Done in ${file}: ${id}  ${style.command(`forge done ${id}`)}`
+        : `Renamed in ${file}: ${id}  ${style.command(formatArgv(['forge', 'feature', 'edit', id, '--name', name]))}`,
+    ),
+    ...gone.map(
+      ({ id, text }) =>
+        `No longer in ${file}: ${oneLine(text, 60)}  ${style.command(`forge note remove ${id.slice(0, 12)}`)}`,
+    ),
+  ]);
+  return [tableOf(files, style), ...old.slice(0, MAX_FILES_SHOWN)].join('\n');
 }
 
 function render(result: Imported, style: Style): string {
   if (result.files.length === 0)
     return 'Nothing to import: no CLAUDE.md, AGENTS.md, GEMINI.md, Cursor rules, feature_list.json, memory-bank, beads, Task Master or Backlog.md here.';
-  const gone = result.files.flatMap(({ file, gone = [] }) => gone.map((note) => ({ ...note, file })));
-  const table = [
-    tableOf(result.files, style),
-    ...gone
-      .slice(0, MAX_FILES_SHOWN)
-      .map(
-        ({ id, text, file }) =>
-          `No longer in ${file}: ${oneLine(text, 60)}  ${style.command(`forge note remove ${id.slice(0, 12)}`)}`,
-      ),
-  ].join('\n');
+  const table = changesOf(result, style);
   const next = result.files.some(({ features }) => features.length > 0) ? 'forge next' : 'forge note list';
   if (result.applied) return `${table}\n${style.good('✓')} Imported. Next: ${style.command(next)}`;
   return count(result) === 0

@@ -6,7 +6,7 @@ import { checkInput, decodeUtf8, isId } from '../core/schema.js';
 import { oneLine, sha256 } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
-import { cleanForeign } from '../guard/guard.js';
+import { cleanForeign, readable } from '../guard/guard.js';
 import { requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Note, readNotes } from '../note/note.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
@@ -34,6 +34,10 @@ export interface ImportedFile {
   known: number;
   /** Number of completed tasks, which are skipped. */
   done: number;
+  /** Number of texts in which secrets or personal data were replaced. */
+  masked?: number;
+  /** Features from this file that it calls done or something else now. They stay as they are. */
+  differ?: { id: string; name: string; isDone: boolean }[];
   /** Why the file was skipped. */
   problem?: string;
 }
@@ -101,7 +105,8 @@ interface SourceFile {
 interface Read extends SourceFile {
   notes: string[];
   tasks: Task[];
-  done: number;
+  done: string[];
+  masked?: number;
   problem?: string;
 }
 
@@ -141,15 +146,17 @@ function listNames(folder: string): string[] {
 }
 
 async function readSource(context: Context, { source, file }: SourceFile): Promise<Read> {
-  const none = { source, file, notes: [], tasks: [], done: 0 };
+  const none = { source, file, notes: [], tasks: [], done: [] };
   try {
     const bytes = readTarget(join(context.layout.root, file), MAX_BYTES);
     if (bytes === null) return none;
     const { notes, tasks, done } = source.read(decodeUtf8(withoutMark(bytes), file));
-    const clean = await cleanForeign(context, [...notes, ...tasks.map(({ name }) => name)]);
+    const texts = [...notes, ...tasks.map(({ name }) => name)];
+    const clean = await cleanForeign(context, texts);
+    const masked = clean.filter((text, i) => text !== readable(texts[i] ?? '')).length;
     const names = clean.splice(notes.length);
     return {
-      ...{ source, file, done, notes: clean },
+      ...{ source, file, done, masked, notes: clean },
       tasks: tasks.map((task, i) => ({ ...task, name: oneLine(names[i] ?? '', 500) })),
     };
   } catch (error) {
@@ -170,11 +177,16 @@ function planImport(context: Context, files: readonly Read[]): Plan {
   const open = new Set(files.flatMap(({ tasks }) => tasks.map(({ id }) => toId(id))));
   for (const { id } of present) open.add(id);
   const plan: Plan = { files: [], notes: [], features: [] };
-  for (const { source, file, notes, tasks, done, problem } of files) {
+  for (const { source, file, notes, tasks, done, masked, problem } of files) {
     const fresh = notes.filter((text) => texts.size < texts.add(text).size);
-    const old = stored.filter((note) => note.source === file && !problem && !current.has(note.text));
+    const isOf = (text: string, id: string): boolean => text.startsWith(`${id}: `);
+    const isDone = ({ text }: Note): boolean => done.some((id) => isOf(text, id));
+    const old = stored.filter(
+      (note) => note.source === file && !problem && !current.has(note.text) && !isDone(note),
+    );
+    const placeOf = (text: string): string => tasks.find(({ id }) => isOf(text, id))?.id ?? headingOf(text);
     const planned = fresh.map((text) => {
-      const same = old.filter((note) => headingOf(note.text) === headingOf(text));
+      const same = old.filter((note) => placeOf(note.text) === placeOf(text));
       for (const note of same) old.splice(old.indexOf(note), 1);
       return { text, source: file, ...(same.length > 0 && { removes: same.map(({ id }) => id) }) };
     });
@@ -189,9 +201,18 @@ function planImport(context: Context, files: readonly Read[]): Plan {
       plan.features.push({ ...toFeature(all, { ...task, id, blockedBy }, now), source: file });
       ids.push(id);
     }
+    const differ = present.flatMap((feature) => {
+      if ((feature as { source?: string }).source !== file || feature.status === 'passing') return [];
+      const { id } = feature;
+      if (done.some((one) => toId(one) === id)) return [{ id, name: feature.name, isDone: true }];
+      const name = tasks.find((task) => toId(task.id) === id)?.name ?? feature.name;
+      return name === feature.name ? [] : [{ id, name, isDone: false }];
+    });
     plan.files.push({
       ...{ file, source: source.name, notes: fresh.length, features: ids },
-      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done },
+      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done: done.length },
+      ...(masked ? { masked } : {}),
+      ...(differ.length > 0 && { differ }),
       ...(changed > 0 && { changed }),
       ...(old.length > 0 && { gone: old }),
       ...(problem === undefined ? {} : { problem }),

@@ -7,8 +7,8 @@ import { readYaml } from '../core/yaml.js';
 export interface Taken {
   notes: string[];
   tasks: Task[];
-  /** Number of completed tasks. They are skipped, because forge has no evidence for them. */
-  done: number;
+  /** Ids of completed tasks. They are skipped, because forge has no evidence for them. */
+  done: string[];
 }
 
 export interface Task {
@@ -54,7 +54,7 @@ export const SOURCES: readonly Source[] = [
   { name: 'backlog', files: ['backlog/tasks/*.md'], read: readBacklog },
 ];
 
-const nothing = (): Taken => ({ notes: [], tasks: [], done: 0 });
+const nothing = (): Taken => ({ notes: [], tasks: [], done: [] });
 
 /** One note per section, with its headings. Skips forge's own block, comments and `@path` imports. */
 export function readMarkdown(text: string): Taken {
@@ -214,7 +214,7 @@ function collect(rows: readonly Row[]): Taken {
   const notes = tasks
     .filter(({ description }) => description.trim() !== '')
     .flatMap(({ id, name, description }) => parts(description).map((part) => `${id}: ${name}\n\n${part}`));
-  return { notes, tasks, done: rows.filter(({ status }) => status === 'done').length };
+  return { notes, tasks, done: rows.filter(({ status }) => status === 'done').map(({ id }) => id) };
 }
 
 const word = (value: unknown): string =>

@@ -5,7 +5,7 @@ import { parseJson } from '../core/json.js';
 import { kfrFile, openFile } from '../core/paths.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
 import { checkText, makeToken, oneLine, plural } from '../core/text.js';
-import { type Context, readConfig, timestamp } from '../project/project.js';
+import { type Context, madeBy, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { isOwnSession, keptOpen, readRunning, requireOwn } from '../session/running.js';
 import { MAX_OPERATIONS, nameOf, type Operation } from './operation.js';
@@ -95,7 +95,8 @@ export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
     );
   const { entry_characters: characters, tokens } = readConfig(context).kfr;
   return changeKfr(context, (kfr) => {
-    const patched = applyPatch(kfr, operations, { characters, tokens }, timestamp(context));
+    const { by } = madeBy(context);
+    const patched = applyPatch(kfr, operations, { characters, tokens }, timestamp(context), by);
     const { applied, warnings, refusals } = patched;
     if (refusals.length > 0) throw patchRefused(operations, patched);
     context.warnings.push(...warnings);

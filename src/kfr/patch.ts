@@ -14,7 +14,16 @@ import {
   type OperationName,
   Refused,
 } from './operation.js';
-import { closeEntries, countKfr, type Entry, isSingle, type Kfr, type Kind, nextNumber } from './rules.js';
+import {
+  closeEntries,
+  countKfr,
+  type Entry,
+  isSingle,
+  type Kfr,
+  type Kind,
+  nextNumber,
+  openEntries,
+} from './rules.js';
 
 export interface Limits {
   /** For one entry. */
@@ -50,9 +59,15 @@ export interface Patched {
   isMalformed: boolean;
 }
 
-/** AGN-024 §5, AGN-025: applies all operations in order, or none, and names each failure. Pure. */
-export function applyPatch(kfr: Kfr, operations: readonly Operation[], limits: Limits, now: string): Patched {
-  const patcher = new Patcher(kfr, limits, now);
+/** AGN-024 §5, AGN-025: applies all operations in order, or none, and names each failure. `by`: who gave them. Pure. */
+export function applyPatch(
+  kfr: Kfr,
+  operations: readonly Operation[],
+  limits: Limits,
+  now: string,
+  by?: 'agent',
+): Patched {
+  const patcher = new Patcher(kfr, limits, now, by);
   for (const [index, operation] of operations.entries()) patcher.apply(index, operation);
   return patcher.finish();
 }
@@ -70,6 +85,7 @@ class Patcher {
     private readonly before: Kfr,
     private readonly limits: Limits,
     private readonly now: string,
+    private readonly by: 'agent' | undefined,
   ) {
     this.kfr = before;
   }
@@ -143,15 +159,36 @@ class Patcher {
   }
 
   private settle(operation: Exclude<CheckedOperation, EntryOperation>): Omit<Applied, 'index' | 'op'> {
+    if (operation.op === 'resolve') return this.resolve(operation.id, operation.resolution);
     const entry = this.find(operation.id);
     const { id, kind } = entry;
-    const close = (outcome: 'resolved' | 'dismissed', words: string): void => {
-      this.kfr = closeEntries(this.kfr, new Set([id]), outcome, this.now, words);
-    };
     if (operation.op === 'remove') this.remove(entry, 'removed');
-    else if (operation.op === 'resolve') close('resolved', checkWords('resolution', operation.resolution));
-    else if (operation.op === 'dismiss') close('dismissed', checkWords('reason', operation.reason));
-    else this.park(entry, checkWords('reason', operation.reason));
+    else if (operation.op === 'park') this.park(entry, checkWords('reason', operation.reason));
+    else {
+      const reason = checkWords('reason', operation.reason);
+      this.kfr = closeEntries(this.kfr, new Set([id]), 'dismissed', this.now, reason, this.by);
+    }
+    return { id, kind };
+  }
+
+  /** The answer to an entry that asks. Answering again corrects it, but an agent does not correct a person. */
+  private resolve(wanted: string, resolution: string): Omit<Applied, 'index' | 'op'> {
+    const { kfr, by, now } = this;
+    const words = checkWords('resolution', resolution);
+    const answered = kfr.closed.find(({ id, outcome }) => id === wanted && outcome === 'resolved');
+    if (answered && (by !== 'agent' || answered.by === 'agent')) {
+      const corrected = { ...answered, words, by, closed_at: now };
+      this.kfr = { ...kfr, closed: kfr.closed.with(kfr.closed.indexOf(answered), corrected) };
+      return { id: answered.id, kind: answered.kind };
+    }
+    const { id, kind, requires_resolution } = this.find(wanted);
+    const open = openEntries(kfr).map((entry) => entry.id);
+    if (!requires_resolution)
+      throw new Refused(
+        'not_required',
+        `${id} (${kind}) asks nothing. Remove it, or answer one that does: ${open.join(', ') || 'none'}.`,
+      );
+    this.kfr = closeEntries(kfr, new Set([id]), 'resolved', now, words, by);
     return { id, kind };
   }
 

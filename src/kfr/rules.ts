@@ -70,6 +70,8 @@ const ClosedEntry = z.looseObject({
   outcome: z.enum(OUTCOMES),
   /** The resolution, or why it was dismissed. */
   words: z.optional(z.string()),
+  /** An agent settled it. */
+  by: z.optional(z.literal('agent')),
 });
 
 /** `local/kfr.json`: the entries of the running session. RFC-9060 §3.2 calls it `short-term/kfr.json`. */
@@ -104,6 +106,7 @@ export function closeEntries(
   outcome: Outcome,
   at: string,
   words?: string,
+  by?: 'agent',
 ): Kfr {
   const closing = kfr.entries.filter(({ id }) => ids.has(id));
   const closed = closing.map(({ parked: _, ...entry }) => ({
@@ -111,6 +114,7 @@ export function closeEntries(
     closed_at: at,
     outcome,
     words,
+    by,
   }));
   return {
     ...kfr,
@@ -176,10 +180,13 @@ export const unparked = (kfr: Kfr): Entry[] => openEntries(kfr).filter(({ parked
 export const rulesIn = (entries: readonly Entry[]): Entry[] =>
   entries.filter(({ kind }) => kind === 'Constraint' || kind === 'ActiveContract');
 
-/** Each resolved question with its answer, oldest first. Reads a stored KFR without the time that checking it takes. */
+/** Each resolved question with its answer, oldest first, and whether an agent entered it. Reads a stored KFR without the time that checking it takes. */
 export const answersIn = (kfr: unknown): { id: string; text: string }[] =>
-  objectsIn((kfr as Partial<Kfr> | null | undefined)?.closed).flatMap(({ id, kind, outcome, text, words }) =>
-    kind === 'OpenQuestion' && outcome === 'resolved' ? [{ id: String(id), text: `${text} → ${words}` }] : [],
+  objectsIn((kfr as Partial<Kfr> | null | undefined)?.closed).flatMap(
+    ({ id, kind, outcome, text, words, by }) => {
+      const answer = `${text} → ${words}${by === 'agent' ? ' (by an agent)' : ''}`;
+      return kind === 'OpenQuestion' && outcome === 'resolved' ? [{ id: String(id), text: answer }] : [];
+    },
   );
 
 /**

@@ -16,7 +16,7 @@ import { answersIn, type Kfr } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, parseInvariants, readLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
-import { readProven } from '../learning/proven.js';
+import { normalizePattern, type Proven, readProven } from '../learning/proven.js';
 import { eachRecord } from '../ledger/container.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
@@ -249,14 +249,23 @@ interface KnowledgeRecords {
 
 /** Documents that are read for each query. */
 export async function readLive(context: Context, knowledge: KnowledgeRecords): Promise<Group[]> {
+  const proven = [...readProven(knowledge.records, knowledge.has).values()];
+  const known = new Set(
+    proven.flatMap(({ status, pattern }) => (status === 'unproven' ? [] : [normalizePattern(pattern)])),
+  );
   const sources: Record<string, () => Group | Promise<Group>> = {
-    knowledge: () => loose(knowledgeDocuments(knowledge)),
+    knowledge: () => loose(proven.map(knowledgeDocument)),
     learned: () =>
       loose(
-        readLearnings(context.disk).map((learning) =>
-          document('learned', learning.id, describeLearning(learning), {
-            at: learning.learned_at ?? null,
-          }),
+        readLearnings(context.disk).flatMap((learning) =>
+          // The knowledge that it became is a document already.
+          learning.kind === 'success' && known.has(normalizePattern(learning.approach))
+            ? []
+            : [
+                document('learned', learning.id, describeLearning(learning), {
+                  at: learning.learned_at ?? null,
+                }),
+              ],
         ),
       ),
     invariants: async () =>
@@ -309,14 +318,12 @@ export const readShipped = (context: Context): Group => loose(skillDocuments(con
 
 const loose = (documents: readonly Document[]): Group => ({ isLoose: true, documents });
 
-const knowledgeDocuments = ({ records, has }: KnowledgeRecords): Document[] =>
-  [...readProven(records, has).values()].map(({ record, pattern, scope, status, created_at: at }) =>
-    document('knowledge', record.slice(0, ID_LENGTH), `${pattern} (${scope})`, {
-      at,
-      ...(status === 'contested' ? { doubt: 'contested' as const } : {}),
-      ...(status === 'invalid' || status === 'unproven' ? { doubt: 'invalidated' as const } : {}),
-    }),
-  );
+const knowledgeDocument = ({ record, pattern, scope, status, created_at: at }: Proven): Document =>
+  document('knowledge', record.slice(0, ID_LENGTH), `${pattern} (${scope})`, {
+    at,
+    ...(status === 'contested' ? { doubt: 'contested' as const } : {}),
+    ...(status === 'invalid' || status === 'unproven' ? { doubt: 'invalidated' as const } : {}),
+  });
 
 function runningDocuments(context: Context): Group {
   const running = readRunning(context);

@@ -46,7 +46,7 @@ export interface BriefingData {
   operation: string | null;
   /** Uncommitted files of memory that another program wrote. */
   foreign: readonly string[];
-  /** Knowledge from consolidation or a human, without invalid and unproven entries. */
+  /** Knowledge from consolidation or a human. */
   proven: readonly Known[];
   /** Candidates for knowledge, at most five. */
   candidates: readonly PatternCandidate[];
@@ -175,6 +175,10 @@ const SHOWN_NOTES = 5;
 
 /** Imported from a file that the agent's own program shows it. */
 const OWN_FILE = /\((?:(?:\.claude\/)?CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|\.cursor\S+)\) \[note /;
+/** Without the middle. The end says where it came from. */
+const shortened = (note: string): string =>
+  note.replace(/^(.{300}).+?((?: \([^()]{1,64}\))? \[note \w+\])$/s, '$1…$2');
+
 const ownFilesLast = (notes: readonly string[]): string[] => [
   ...notes.filter((note) => !OWN_FILE.test(note)),
   ...notes.filter((note) => OWN_FILE.test(note)),
@@ -182,11 +186,17 @@ const ownFilesLast = (notes: readonly string[]): string[] => [
 
 /** Only those of the task and related to it, because there may be hundreds. Without a task the newest. */
 function noteItems({ focus, notes }: BriefingData): string[] {
-  if (focus.task === null) return ownFilesLast([...notes].reverse()).slice(0, SHOWN_NOTES);
+  if (focus.task === null)
+    return ownFilesLast([...notes].reverse())
+      .slice(0, SHOWN_NOTES)
+      .map(shortened);
   const id = focus.task.split(': ')[0];
-  const own = notes.filter((note) => note.includes(` (${id}) [note `)).reverse();
+  const isOwn = (note: string): boolean => note.includes(` (${id}) [note `) || note.startsWith(`${id}: `);
+  const own = notes.filter(isOwn).reverse();
   const related = about(notes, [focus.task, ...focus.files].join(' ')).map((at) => notes[at] ?? '');
-  const shown = ownFilesLast([...new Set([...own, ...related])]).slice(0, SHOWN_NOTES);
+  const shown = ownFilesLast([...new Set([...own, ...related])])
+    .slice(0, SHOWN_NOTES)
+    .map((note) => (isOwn(note) ? note : shortened(note)));
   if (notes.length === shown.length) return shown;
   return [
     ...shown,
@@ -314,14 +324,18 @@ function elsewhereItems({ elsewhere, proven }: BriefingData): string[] {
   return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
 }
 
-/** Learnings by kind, without duplicate rules: the wording of architecture.md comes first. */
+/**
+ * Learnings by kind, without duplicate rules: the wording of architecture.md comes first. What is a candidate or knowledge is
+ * listed there, and what a human invalidated nowhere.
+ */
 function sortLearnings(data: BriefingData) {
   const known = new Set<string>();
   const isNew = (text: string): boolean => !known.has(keyOf(text)) && known.add(keyOf(text)) !== undefined;
-  const { learnings, candidates, isApproved } = data;
-  const open = new Set(candidates.map(({ pattern }) => keyOf(pattern)));
-  const isCandidate = (entry: Learning): boolean =>
-    entry.kind === 'success' && open.has(keyOf(entry.approach));
+  const { learnings, candidates, proven, isApproved } = data;
+  const weighed = [...candidates, ...proven.filter(({ status }) => status !== 'unproven')];
+  const listed = new Set(weighed.map(({ pattern }) => keyOf(pattern)));
+  const isListed = (entry: Learning): boolean =>
+    entry.kind === 'success' && listed.has(keyOf(entry.approach));
   const architecture = data.architecture.filter(isNew);
   const invariants = learnings.flatMap((entry) =>
     entry.kind === 'invariant' && isNew(entry.text) ? [entry] : [],
@@ -333,7 +347,7 @@ function sortLearnings(data: BriefingData) {
     ],
     architecture: architecture.filter((text) => !isApproved(text)),
     invariants: invariants.filter(({ text }) => !isApproved(text)),
-    patterns: learnings.filter((entry) => entry.kind !== 'invariant' && !isCandidate(entry)),
+    patterns: learnings.filter((entry) => entry.kind !== 'invariant' && !isListed(entry)),
   };
 }
 

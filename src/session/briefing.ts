@@ -40,6 +40,8 @@ export const BriefingInput = z.strictObject({
 export type BriefingInput = z.infer<typeof BriefingInput>;
 
 const MAX_NOTES = 300;
+/** Characters of a note. A briefing shows all of them only for its task. */
+const MAX_NOTE = 1200;
 
 /** Learnings, knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
 export function readLearned(context: Context, listed?: readonly Listed[]) {
@@ -53,7 +55,7 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
       // The task of a builder's note relates it to that task.
       notes: notes.map(({ id, record: { text, task, source } }) => {
         const about = typeof (task ?? source) === 'string' ? ` (${oneLine(String(task ?? source), 64)})` : '';
-        return `${oneLine(String(text ?? ''), 300)}${about} [note ${id.slice(0, 12)}]`;
+        return `${oneLine(String(text ?? ''), MAX_NOTE)}${about} [note ${id.slice(0, 12)}]`;
       }),
     };
   };

@@ -246,6 +246,37 @@ describe('forge import', () => {
     expect((await forgeJson<{ status: string }>(project, ['memory', 'verify'])).status).toBe('intact');
   });
 
+  it('AGT-05 names tasks that the other tool finished or renamed, and takes the new text of one', async () => {
+    const project = await makeForge();
+    const task = (title: string, status: string, text: string): void =>
+      project.write(
+        'backlog/tasks/t.md',
+        `---\nid: T-3\ntitle: ${title}\nstatus: ${status}\n---\n\n${text}\n`,
+      );
+    const long = `Keep the order. ${'More of it. '.repeat(40)}The last criterion.`;
+    task('Sort', 'To Do', long);
+    await take(project, '--yes');
+    const { stdout } = await runForge(project, ['start', 'T-3']);
+    expect(stdout).toContain('The last criterion.');
+    task('Sort it', 'To Do', 'Shorter.');
+    const renamed = await runForge(project, ['import', '--yes']);
+    expect(renamed.stdout).toContain(
+      "Renamed in backlog/tasks/t.md: T-3  forge feature edit T-3 --name 'Sort it'\n",
+    );
+    expect((await notes(project)).map(({ text }) => text)).toEqual(['T-3: Sort it\n\nShorter.']);
+    task('Sort it', 'Done', 'Shorter.');
+    const done = await runForge(project, ['import']);
+    expect(done.stdout).toContain('Done in backlog/tasks/t.md: T-3  forge done T-3\n');
+    expect(done.stdout).not.toContain('No longer');
+  });
+
+  it('AGT-05 says in which texts it masked something', async () => {
+    const project = await makeForge();
+    project.write('CLAUDE.md', '# Help\n\nWrite to help@foo-team.dev.\n\n# Style\n\nTabs.\n');
+    const { stdout } = await runForge(project, ['import']);
+    expect(stdout).toMatch(/CLAUDE\.md +2 notes, secrets or personal data masked in 1\n/);
+  });
+
   it('AGT-05 with nothing there it says what it looks for', async () => {
     const { stdout } = await runForge(await makeForge(), ['import']);
     expect(stdout).toContain('Nothing to import');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { nameOf, type Operation } from '../../src/kfr/operation.js';
 import { applyPatch, type Patched } from '../../src/kfr/patch.js';
-import { countKfr, type Kfr } from '../../src/kfr/rules.js';
-import { add, EMPTY, made, NOW, patch } from '../support/patches.js';
+import { answersIn, countKfr, type Kfr } from '../../src/kfr/rules.js';
+import { add, EMPTY, LIMITS, made, NOW, patch } from '../support/patches.js';
 
 const texts = ({ entries }: Kfr): string[] => entries.map(({ id, text }) => `${id} ${text}`);
 const codes = ({ refusals }: Patched): string[] => refusals.map(({ index, code }) => `${index} ${code}`);
@@ -292,12 +292,35 @@ describe('a patch', () => {
       { outcome: 'resolved', words: 'sid' },
       { outcome: 'dismissed', words: 'given up' },
     ]);
-    expect(patch(kfr, { op: 'resolve', id: 'kfr-1', resolution: 'x' }).refusals).toMatchObject([
+    expect(patch(kfr, { op: 'dismiss', id: 'kfr-1', reason: 'x' }).refusals).toMatchObject([
       { code: 'unknown_id', message: 'kfr-1 was resolved already (sid). Active: none.' },
     ]);
     expect(patch(kfr, { op: 'remove', id: 'kfr-9' }).refusals).toMatchObject([
       { code: 'unknown_id', message: 'There is no entry "kfr-9". Active: none.' },
     ]);
+  });
+
+  it('KFR-08 an answer can be corrected, but not that of a person by an agent', () => {
+    const before = made(add('OpenQuestion', 'a?'));
+    const answer = (kfr: Kfr, resolution: string, by?: 'agent'): Patched =>
+      applyPatch(kfr, [{ op: 'resolve', id: 'kfr-1', resolution }], LIMITS, NOW, by);
+    const guessed = answer(before, 'yes', 'agent').kfr;
+    const corrected = answer(guessed, 'no').kfr;
+    expect([guessed, answer(guessed, 'maybe', 'agent').kfr, corrected].map(answersIn)).toEqual([
+      [{ id: 'kfr-1', text: 'a? → yes (by an agent)' }],
+      [{ id: 'kfr-1', text: 'a? → maybe (by an agent)' }],
+      [{ id: 'kfr-1', text: 'a? → no' }],
+    ]);
+    expectRefused(corrected, answer(corrected, 'yes', 'agent'), '0 unknown_id');
+  });
+
+  it('KFR-08 only an entry that asks can be answered', () => {
+    const before = made(add('Goal', 'g'), add('OpenQuestion', 'a?'));
+    const patched = patch(before, { op: 'resolve', id: 'kfr-1', resolution: 'yes' });
+    expectRefused(before, patched, '0 not_required');
+    expect(patched.refusals[0]?.message).toBe(
+      'kfr-1 (Goal) asks nothing. Remove it, or answer one that does: kfr-2.',
+    );
   });
 
   it('KFR-09 only an entry that requires resolution can be parked, and it stays open', () => {

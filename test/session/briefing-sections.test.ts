@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Feature } from '../../src/feature/rules.js';
 import type { Learning, NewLearning } from '../../src/knowledge/rules.js';
+import { ANY_TASK } from '../../src/knowledge/rules.js';
 import type { Proven } from '../../src/learning/proven.js';
 import { type BriefingData, briefingSections } from '../../src/session/briefing-sections.js';
 import { type ArchivedSession, NO_FOCUS } from '../../src/session/rules.js';
@@ -172,6 +173,11 @@ describe('the parts of the briefing', () => {
       named('The moon is cheese (execution, reported 10 times)'),
     ]);
     expect(items({ proven }, 'contested')).toEqual([named('Retry once (execution, reported 3 times)')]);
+    // A lesson is shown as the knowledge that it became, and not at all after a human invalidated it.
+    const learnings = ['Tests need -x', 'gone', 'Elsewhere'].map((approach) =>
+      learned({ kind: 'success', context: ANY_TASK, approach }),
+    );
+    expect(items({ proven, learnings }, 'patterns')).toEqual(['Elsewhere']);
     for (const section of briefingSections({ ...EMPTY, proven }))
       if (/knowledge/i.test(section.title)) expect(section.source).not.toBe('proven');
   });

@@ -29,13 +29,14 @@ import {
 import { approveRules, forgetRules } from '../trust/trust.js';
 import {
   describeLearning,
-  firstOpen,
   type Invariant,
   idOf,
   idsOf,
+  keptOpen,
   LEARNED_LIST,
   type Learning,
   listLearnings,
+  MAX_CANDIDATES,
   NewLearning,
   parseInvariants,
   readLearnings,
@@ -126,7 +127,7 @@ export async function listLearned(context: Context) {
   const waits = due_in > 0 ? null : whyWaiting(context, readMemory(context));
   return {
     known,
-    candidates: firstOpen(open, readLearnings(context.disk)),
+    candidates: keptOpen(open, readLearnings(context.disk)).slice(0, MAX_CANDIDATES),
     consolidation: { due_in, waits },
   };
 }

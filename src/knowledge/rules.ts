@@ -88,15 +88,14 @@ export const idsOf = (learning: NewLearning): string[] => [
 ];
 
 /** In the briefing, at session end and on the page. */
-const MAX_CANDIDATES = 5;
+export const MAX_CANDIDATES = 5;
 
-/** The first ones, without lessons that somebody removed from what was learned. */
-export function firstOpen(open: readonly Open[], learnings: readonly NewLearning[]): PatternCandidate[] {
+/** Without lessons that somebody removed from what was learned. */
+export function keptOpen(open: readonly Open[], learnings: readonly NewLearning[]): PatternCandidate[] {
   const approaches = learnings.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : []));
   const kept = new Set(approaches.map(normalizePattern));
   return open
     .filter(({ isLesson, pattern }) => !isLesson || kept.has(normalizePattern(pattern)))
-    .slice(0, MAX_CANDIDATES)
     .map(({ isLesson: _, ...candidate }) => candidate);
 }
 

@@ -2,7 +2,7 @@ import { escapeControls, firstPaths, oneLine, plural, wordsOf } from '../core/te
 import type { World } from '../core/world.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf, STATUSES } from '../feature/rules.js';
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
-import { ANY_TASK, type Learning } from '../knowledge/rules.js';
+import { ANY_TASK, type Learning, MAX_CANDIDATES } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/knowledge.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
 import { FOREIGN_EDITS_COMMAND } from '../project/edits.js';
@@ -31,6 +31,8 @@ export interface BriefingData {
   /** Features that passed since the next step was left. */
   passed: readonly string[];
   last: ArchivedSession | null;
+  /** The last session on this task. */
+  before: ArchivedSession | null;
   /** The sessions whose NEXT counts. */
   handovers: readonly ArchivedSession[];
   features: readonly Feature[];
@@ -48,7 +50,7 @@ export interface BriefingData {
   foreign: readonly string[];
   /** Knowledge from consolidation or a human. */
   proven: readonly Known[];
-  /** Candidates for knowledge, at most five. */
+  /** Candidates for knowledge, those seen most often first. */
   candidates: readonly PatternCandidate[];
   /** Questions that the last sessions answered, oldest first. */
   answers: readonly string[];
@@ -111,19 +113,37 @@ const progressItems = ({ progress }: BriefingData): string[] =>
     .slice(-SHOWN_PROGRESS)
     .map((line) => oneLine(line, 300));
 
-function nextItems({ next, passed, last, handovers, tool }: BriefingData): string[] {
+const SHOWN_BEFORE = 3;
+
+/** The log of a session, without the lines that every session has. */
+const workOf = ({ progress = [] }: ArchivedSession): string[] =>
+  progress.filter(isOwnEntry).map((line) => line.slice('[00:00] '.length));
+
+/** What the last session on this task did. The agent's own words say more than the lines that forge recorded. */
+function beforeItems({ before }: BriefingData): string[] {
+  const work = (before ? workOf(before) : []).filter((line) => line !== 'Session ending');
+  const own = work.filter((line) => !RECORDED.test(line));
+  return (own.length > 0 ? own : work).slice(-SHOWN_BEFORE).map((line) => oneLine(line, 200));
+}
+
+function nextItems({ focus, next, passed, last, before, handovers, tool }: BriefingData): string[] {
   const since = passed.length === 0 ? [] : [`${firstOf(passed, 3, '').join(', ')} passed since`];
   const noted = (step: string, notes: string[]): string =>
     `${escapeControls(step)}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
   if (next !== null) return [noted(next, since)];
   if (!last) return [];
   const name = sessionName(last.id);
-  const step = handovers.flatMap(({ id, next: left }, i) =>
-    left === null ? [] : [noted(left, [`from ${sessionName(id)}`, ...(i === 0 ? since : [])])],
-  );
+  const isFirst = before && handovers.every(({ id }) => id !== before.id);
+  const step = [...(isFirst ? [before] : []), ...handovers].flatMap((session) => {
+    const { id, next: left } = session;
+    if (left === null) return [];
+    const task = (session.focus as Partial<Focus> | undefined)?.task;
+    const isOther = focus.task !== null && task && task !== focus.task;
+    const from = `from ${sessionName(id)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`;
+    return [noted(left, [from, ...(session === handovers[0] ? since : [])])];
+  });
   if (last.status !== 'interrupted' || last.resumed_by) return step;
-  const work = (last.progress ?? []).filter(isOwnEntry).map((line) => line.slice('[00:00] '.length));
-  // The agent's own words say more than the lines that forge recorded.
+  const work = workOf(last);
   const did = work.findLast((line) => !RECORDED.test(line)) ?? work.at(-1);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
   return [...step, `Session ${name} was interrupted${doing}: ${resumeStep(tool, name)}`];
@@ -152,24 +172,40 @@ function featureItems({ features, issues, focus }: BriefingData): string[] {
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
 
-/** Entries related to the task first, then the newest. */
-function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
+/** Entries related to the task, the best first, and the others, the newest first. */
+function byTask<T>(
+  { focus }: BriefingData,
+  entries: readonly T[],
+  textOf: (entry: T) => string,
+): { related: T[]; others: T[] } {
   const newest = [...entries].reverse();
   const subject = [focus.task ?? '', focus.linear_issue ?? '', ...focus.files].join(' ');
   const first = about(newest.map(textOf), subject);
   const isFirst = new Set(first);
-  return [...first.map((at) => newest[at] as T), ...newest.filter((_, at) => !isFirst.has(at))];
+  return {
+    related: first.map((at) => newest[at] as T),
+    others: newest.filter((_, at) => !isFirst.has(at)),
+  };
 }
 
-const knowledgeItems = (data: BriefingData, wanted: Known['status']): string[] =>
-  byTask(
-    data,
-    data.proven.filter(({ status }) => status === wanted),
-    ({ pattern }) => pattern,
-  ).map((entry) => {
+/** Those of the task, and those that were seen again, if there are many. */
+function chooseCandidates(data: BriefingData): PatternCandidate[] {
+  const { candidates, focus } = data;
+  if (candidates.length <= MAX_CANDIDATES) return [...candidates];
+  if (focus.task === null) return candidates.slice(0, MAX_CANDIDATES);
+  const { related } = byTask(data, candidates, ({ pattern }) => pattern);
+  const again = candidates.filter((one) => one.seen > 1 && !related.includes(one));
+  return [...related, ...again].slice(0, MAX_CANDIDATES);
+}
+
+function knowledgeItems(data: BriefingData, wanted: Known['status']): string[] {
+  const entries = data.proven.filter(({ status }) => status === wanted);
+  const { related, others } = byTask(data, entries, ({ pattern }) => pattern);
+  return [...related, ...others].map((entry) => {
     const { pattern, scope, record } = entry;
     return `${oneLine(pattern, 300)} (${scope}, ${describeEvidence(entry)}) [knowledge ${record.slice(0, 12)}]`;
   });
+}
 
 const SHOWN_NOTES = 5;
 
@@ -236,15 +272,23 @@ const marked = (texts: readonly string[], missing: readonly string[]): string[] 
   });
 
 const SHOWN_PATTERNS = 8;
+/** With a task, others than its own fill up to this many. */
+const SHOWN_ANYWAY = 4;
 
 function patternItems(data: BriefingData, patterns: readonly Learning[]): string[] {
-  const items = byTask(data, patterns, learningItem).map((learning) => {
+  const { related, others } = byTask(data, patterns, learningItem);
+  const count = Math.min(
+    SHOWN_PATTERNS,
+    Math.max(related.length, data.focus.task === null ? SHOWN_PATTERNS : SHOWN_ANYWAY),
+  );
+  const items = [...related, ...others].map((learning) => {
     const item = learningItem(learning);
     const task = data.features.find(({ id, name }) => item.includes(`${id}: ${name}`));
     // Its id suffices.
-    return task ? item.replace(`${task.id}: ${task.name}`, task.id) : item;
+    const short = task ? item.replace(`${task.id}: ${task.name}`, task.id) : item;
+    return `${marked([short], data.missing)[0]} [lesson ${learning.id}]`;
   });
-  return firstOf(marked(items, data.missing), SHOWN_PATTERNS, ': forge knowledge list');
+  return firstOf(items, count, ': forge knowledge list');
 }
 
 const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): string =>
@@ -267,8 +311,9 @@ type Row = [key: string, title: string, items: string[], command: string, priori
 
 /** In reading order. `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
-  const { rules, architecture, invariants, patterns } = sortLearnings(data);
-  const { offered, candidates, findings, foreign, commits, issues, skills, tool, lastTry } = data;
+  const candidates = chooseCandidates(data);
+  const { rules, architecture, invariants, patterns } = sortLearnings(data, candidates);
+  const { offered, findings, foreign, commits, issues, skills, tool, lastTry } = data;
   const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
   const elsewhere = 'Learned elsewhere; pull to get it';
@@ -276,6 +321,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const editedItems = foreign.length > 0 ? [firstPaths(foreign)] : [];
   const contested = 'Contested knowledge: do not rely on it';
   const confirm = tool ? `${tool('session_end')} {"confirm":["ID"]}` : 'forge end --confirm ID';
+  const lessons = 'Learned patterns (not true? forge knowledge remove ID)';
   const again = `Candidates: seen again? At the end: ${confirm}. Not true? forge knowledge remove ID`;
   const noted = `${data.focus.task === null ? 'The last notes' : 'Notes about this'} (answered, or not true now? forge note remove ID)`;
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
@@ -294,6 +340,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ...tryRows,
     ['findings', 'Execution memory', [...findings], 'forge finding list', 4, 'asserted'],
     ['next', 'Next step', nextItems(data), 'forge session list', 2, 'asserted'],
+    ['before', 'The last session on this task', beforeItems(data), 'forge session list', 3, 'asserted'],
     ['progress', 'Done in this session', progressItems(data), 'forge progress show', 3, 'asserted'],
     ['offered', left, leftItems, 'forge session list', 2, 'asserted'],
     ['foreign', edited, editedItems, FOREIGN_EDITS_COMMAND, 2, 'proven'],
@@ -301,7 +348,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['proven', 'Long-term knowledge', knowledgeItems(data, 'valid'), promote, 4, 'learned'],
     ['elsewhere', elsewhere, elsewhereItems(data), events, 5, 'asserted'],
     ['contested', contested, knowledgeItems(data, 'contested'), promote, 4, 'learned'],
-    ['patterns', 'Learned patterns', patternItems(data, patterns), list, 5, 'learned'],
+    ['patterns', lessons, patternItems(data, patterns), list, 5, 'learned'],
     ['answers', 'Questions answered', answerItems(data), 'forge session list', 5, 'learned'],
     ['notes', noted, noteItems(data), 'forge note list', 5, 'learned'],
     ['candidates', again, marked(candidates.map(describeCandidate), data.missing), promote, 5, 'learned'],
@@ -328,10 +375,10 @@ function elsewhereItems({ elsewhere, proven }: BriefingData): string[] {
  * Learnings by kind, without duplicate rules: the wording of architecture.md comes first. What is a candidate or knowledge is
  * listed there, and what a human invalidated nowhere.
  */
-function sortLearnings(data: BriefingData) {
+function sortLearnings(data: BriefingData, candidates: readonly PatternCandidate[]) {
   const known = new Set<string>();
   const isNew = (text: string): boolean => !known.has(keyOf(text)) && known.add(keyOf(text)) !== undefined;
-  const { learnings, candidates, proven, isApproved } = data;
+  const { learnings, proven, isApproved } = data;
   const weighed = [...candidates, ...proven.filter(({ status }) => status !== 'unproven')];
   const listed = new Set(weighed.map(({ pattern }) => keyOf(pattern)));
   const isListed = (entry: Learning): boolean =>

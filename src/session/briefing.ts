@@ -18,7 +18,7 @@ import { maskMemory, maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
-import { describeLearning, firstOpen, readLearnings } from '../knowledge/rules.js';
+import { describeLearning, keptOpen, readLearnings } from '../knowledge/rules.js';
 import { openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
@@ -31,7 +31,7 @@ import { type BriefingData, briefingSections, filesNamedIn, type Known } from '.
 import { readTree } from './record.js';
 import { Budget, handoversOf, passedSince, sessionName } from './rules.js';
 import { ownSessions, readRunning, showFocus } from './running.js';
-import { archivedIds, archivesForNext, kfrIn, readProgress, requireArchive } from './store.js';
+import { archivedIds, archivesForNext, kfrIn, lastOnTask, readProgress, requireArchive } from './store.js';
 
 export const BriefingInput = z.strictObject({
   budget: Budget,
@@ -61,7 +61,7 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
   };
   const { candidates, ...learned } = derive(context, 'briefing', read, listed);
   const learnings = readLearnings(context.disk);
-  return { ...learned, learnings, candidates: firstOpen(candidates, learnings) };
+  return { ...learned, learnings, candidates: keptOpen(candidates, learnings) };
 }
 
 export type State = ReturnType<typeof readState>;
@@ -165,13 +165,17 @@ export async function composeBriefing(
   const handovers = handoversOf(recent, known.features, ownSessions(context));
   const next = progress.next ?? null;
   const started = readRunning(context)?.started_at;
-  const kfrs = [...recent.map(({ kfr }) => kfr), session === null ? NO_KFR : readKfr(context)];
+  const before = lastOnTask(context, known.focus);
+  const told = recent.filter(({ id }) => id !== before?.id).map(({ kfr }) => kfr);
+  // The newest are shown first: those of this task.
+  const kfrs = [...told, before?.kfr, session === null ? NO_KFR : readKfr(context)];
   const sections = briefingSections({
     ...known,
     commits: withoutOwn(known.commits).slice(0, config.commits),
     uncommitted: known.work?.count ?? 0,
     operation: context.repository && operationInProgress(context.repository),
     last: recent.at(-1) ?? null,
+    before,
     handovers,
     next,
     passed: passedSince(next ?? handovers[0]?.next ?? '', recent, known.features, started),

@@ -17,7 +17,7 @@ import type { VerificationRun } from '../feature/verify.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
-import { ANY_TASK, type Learning, type NewLearning } from '../knowledge/rules.js';
+import { ANY_TASK, type Learning, MAX_CANDIDATES, type NewLearning } from '../knowledge/rules.js';
 import {
   boundEvidence,
   boundTexts,
@@ -151,7 +151,7 @@ async function end(context: Context, raw: SessionEndInput): Promise<EndedSession
     next,
     ...kept,
     ...observe?.(learnings, confirm),
-    candidates: readLearned(context).candidates,
+    candidates: readLearned(context).candidates.slice(0, MAX_CANDIDATES),
     expired: kfr.entries,
     ...(tree && tree.count > 0 ? { uncommitted: tree.count } : {}),
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),

@@ -22,6 +22,7 @@ import {
   bySequence,
   Focus,
   holdsWork,
+  isAbout,
   isStoredId,
   matchSession,
   NO_FOCUS,
@@ -66,7 +67,7 @@ export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY
 /** The latest ones: enough to know the last session and the counter. */
 export const recentArchives = (context: Context): ArchivedSession[] => readArchives(context, RECENT);
 
-/** How far back a next step counts. */
+/** How far back a next step, and the last session on a task, are looked for. */
 const LOOKED_AT = 50;
 
 /** The latest ones, and before them the last one that left a next step if they left none. */
@@ -78,6 +79,20 @@ export function archivesForNext(context: Context): ArchivedSession[] {
     if (session.next !== null && !recent.some((one) => one.id === id)) return [session, ...recent];
   }
   return recent;
+}
+
+/** The last session on the same feature, issue or text. Only archives that name it are decoded. */
+export function lastOnTask(context: Context, { task }: Focus): ArchivedSession | null {
+  if (task === null) return null;
+  const id = /^[\w.-]+(?=: )/.exec(task)?.[0] ?? task;
+  const named = JSON.stringify(id).slice(0, -1);
+  for (const stored of archivedIds(context).slice(-LOOKED_AT).reverse()) {
+    if (!context.disk.read(archiveFile(context.layout, stored))?.includes(named)) continue;
+    const session = readArchive(context, stored);
+    const isLeft = session.status === 'discarded' || session.resumed_by !== undefined;
+    if (!isLeft && isAbout(focusIn(session), id)) return session;
+  }
+  return null;
 }
 
 const readArchive = ({ disk, layout }: Context, id: string): ArchivedSession =>

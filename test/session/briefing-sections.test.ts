@@ -13,6 +13,7 @@ const EMPTY: BriefingData = {
   passed: [],
   progress: [],
   last: null,
+  before: null,
   handovers: [],
   features: [],
   learnings: [],
@@ -105,6 +106,7 @@ describe('the parts of the briefing', () => {
       'focus',
       'findings',
       'next',
+      'before',
       'progress',
       'offered',
       'foreign',
@@ -142,6 +144,7 @@ describe('the parts of the briefing', () => {
       'contested',
       'architecture',
       'invariants',
+      'before',
       'progress',
       'features',
       'rules',
@@ -177,7 +180,7 @@ describe('the parts of the briefing', () => {
     const learnings = ['Tests need -x', 'gone', 'Elsewhere'].map((approach) =>
       learned({ kind: 'success', context: ANY_TASK, approach }),
     );
-    expect(items({ proven, learnings }, 'patterns')).toEqual(['Elsewhere']);
+    expect(items({ proven, learnings }, 'patterns')).toEqual(['Elsewhere [lesson x]']);
     for (const section of briefingSections({ ...EMPTY, proven }))
       if (/knowledge/i.test(section.title)) expect(section.source).not.toBe('proven');
   });
@@ -285,7 +288,7 @@ describe('the parts of the briefing', () => {
     };
     expect(items(data, 'focus')).toEqual(['Task: F-100: Feature 0', 'Status: failing']);
     expect(items(data, 'features')).toEqual(['2 features: 2 failing', 'F-101 Feature 1 [failing]']);
-    expect(items(data, 'patterns')).toEqual(['Failed: F-100: by hand', 'F-9: Gone → npm ci first']);
+    expect(items(data, 'patterns')).toEqual(['Failed: F-100: by hand [lesson x]', 'F-9: Gone → npm ci first [lesson x]']);
   });
 
   it.each([
@@ -304,13 +307,49 @@ describe('the parts of the briefing', () => {
     );
   });
 
+  it('SES-03 show the candidates of the task, and those that were seen again', () => {
+    const candidate = (n: number, pattern: string, seen = 1) => ({
+      ...{ id: `C-${n}`, pattern, scope: 'execution', seen, clean: 0 },
+    });
+    const candidates = [
+      candidate(1, 'npm ci first', 2),
+      ...times(6, (n) => candidate(n + 2, `about something else, number ${n}`)),
+      candidate(9, 'ship it with the form'),
+    ];
+    const focus = { ...NO_FOCUS, task: 'Ship the form' };
+    expect(items({ candidates, focus }, 'candidates')).toEqual([
+      'C-9: ship it with the form, seen 1 time',
+      'C-1: npm ci first, seen 2 times',
+    ]);
+    expect(items({ candidates }, 'candidates')).toHaveLength(5);
+  });
+
+  it('SES-03 show the last session on the task, wherever it was, and whose the other next steps are', () => {
+    const before = {
+      ...{ ...last, id: '2026-02-20-session-001-abcdef', next: 'flush earlier' },
+      focus: { ...NO_FOCUS, task: 'B: Beta' },
+      progress: [
+        '[09:00] Started - branch: main',
+        '[09:10] the buffer is flushed too late',
+        '[09:20] Ran: npm test',
+      ],
+    };
+    const other = { ...last, focus: { ...NO_FOCUS, task: 'G: Gamma' } };
+    const data = { before, last: other, focus: { ...NO_FOCUS, task: 'B: Beta' } };
+    expect(items(data, 'before')).toEqual(['the buffer is flushed too late']);
+    expect(items(data, 'next')).toEqual([
+      'flush earlier (from 2026-02-20-session-001)',
+      'Wire it up (from 2026-02-28-session-003 on G: Gamma)',
+    ]);
+  });
+
   it('SES-03 distinguish beliefs from proof and put the newest failure first', () => {
     const section = briefingSections(RICH).find(({ key }) => key === 'patterns');
     expect(section?.source).toBe('learned');
-    expect(section?.items[0]).toBe('Failed: Context 79: Issue 79');
-    expect(section?.items.slice(7)).toEqual([
-      'Failed: Context 72: Issue 72',
-      '… 152 more: forge knowledge list',
+    expect(section?.items[0]).toBe('Failed: Context 79: Issue 79 [lesson x]');
+    expect(section?.items.slice(3)).toEqual([
+      'Failed: Context 76: Issue 76 [lesson x]',
+      '… 156 more: forge knowledge list',
     ]);
   });
 
@@ -320,9 +359,9 @@ describe('the parts of the briefing', () => {
       'patterns',
     );
     expect(patterns).toHaveLength(9);
-    expect(patterns[0]).toBe('Context 79 → Approach 79');
+    expect(patterns[0]).toBe('Context 79 → Approach 79 [lesson x]');
     const anyTask = [learned({ kind: 'success', context: 'any task', approach: 'npm ci first' })];
-    expect(items({ learnings: anyTask }, 'patterns')).toEqual(['npm ci first']);
+    expect(items({ learnings: anyTask }, 'patterns')).toEqual(['npm ci first [lesson x]']);
   });
 
   it('SES-03 show the status and the tests of a task that is a feature', () => {

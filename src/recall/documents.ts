@@ -17,6 +17,7 @@ import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, parseInvariants, readLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/knowledge.js';
 import { normalizePattern, type Proven, readProven } from '../learning/proven.js';
+import { endKey } from '../learning/rules.js';
 import { eachRecord } from '../ledger/container.js';
 import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
@@ -112,7 +113,7 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
     if (kind === 'reset') hasReset = true;
     if (tier === 'note') redacted.push(...textsIn(record.removes).map((one) => one.slice(0, ID_LENGTH)));
     if (tier === 'knowledge') records.push({ id, text: bytes.toString('utf8') });
-    const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(withoutPasses(record));
+    const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(worthFinding(record));
     // Most records of a run only name its task.
     if (text === '' || text === record.task_id) return;
     documents.push(document(tier, id.slice(0, ID_LENGTH), text, { at, session }));
@@ -120,11 +121,12 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
   return { documents, records, redacted, hasReset };
 }
 
-/** Only failed test runs: the document of a feature shows that it passes. */
-const withoutPasses = (record: LedgerRecord): object =>
-  record.kind === 'verification'
-    ? { runs: objectsIn(record.runs).filter(({ status }) => status !== 'passing') }
-    : record;
+/** Without test runs that passed, which a feature shows, and without a session's lessons, which may have been removed since. */
+function worthFinding(record: LedgerRecord): object {
+  if (record.kind === 'verification')
+    return { runs: objectsIn(record.runs).filter(({ status }) => status !== 'passing') };
+  return record.key === endKey(String(record.session)) ? { ...record, patterns: [] } : record;
+}
 
 /** Characters of a record's id. */
 export const ID_LENGTH = 12;

@@ -78,10 +78,11 @@ const NEIGHBORS = [0.5, 0.25];
 const SESSION = 0.5;
 /** Only the best hits pass their score to neighbors. */
 const MAX_WITH_NEIGHBORS = 200;
-/** Kinds that people keep on purpose rank before commits and logs, which only share words with the question. */
+/** Kinds that people keep on purpose rank before commits, logs and records of runs, which only share words with the question. */
 const KINDS: Readonly<Record<string, number>> = {
   ...{ knowledge: 1.15, learned: 1.15, note: 1.1, feature: 1.05 },
-  ...{ session: 0.8, finding: 0.8, artifact: 0.8, commit: 0.6, audit: 0.5 },
+  ...{ session: 0.8, finding: 0.8, artifact: 0.8, commit: 0.6 },
+  ...{ execution: 0.5, evaluation: 0.5, audit: 0.5 },
 };
 /** Of a query with this many terms, a commit needs two: a long history has every single word. */
 const MANY_TERMS = 3;

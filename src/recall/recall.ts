@@ -37,6 +37,8 @@ export interface Recalled {
 }
 
 const DEFAULT_LIMIT = 10;
+/** Among so many, the feature or issue that the query names moves to the front. */
+const FIRST = 50;
 /** Maximum characters of a hit. */
 const MAX_SHOWN = 500;
 
@@ -55,7 +57,9 @@ export async function recall(context: Context, raw: RecallInput): Promise<Recall
       hint: 'forge recall what did we learn about login\nforge recall --help',
     });
   const now = context.world.now().getTime();
-  const { hits, records } = await searchAll(context, query, { limit, now });
+  const { hits: found, records } = await searchAll(context, query, { limit: Math.max(limit, FIRST), now });
+  const isNamed = ({ document }: Hit): boolean => document.id.toLowerCase() === given.trim().toLowerCase();
+  const hits = [...found.filter(isNamed), ...found.filter((hit) => !isNamed(hit))].slice(0, limit);
   return {
     query: given.slice(0, MAX_SHOWN),
     hits: hits.map(({ document: { id, source, text, at, session, doubt }, score, why }) => ({

@@ -246,7 +246,7 @@ describe('forge recall', () => {
     expect((await forgeError(project, ['recall', '--limit', '3'])).code).toBe('recall.empty');
   });
 
-  it('AGT-03 shows what a session taught without the ids and times of its records', async () => {
+  it('AGT-03 finds what a session taught once, as the lesson, and of its test runs those that failed', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'ZEB-1', 'Stripes', '--test', 'test -f stripes']);
     await forgeJson(project, ['session', 'start']);
@@ -254,9 +254,7 @@ describe('forge recall', () => {
     await forgeJson(project, ['done', 'ZEB-1']);
     await forgeJson(project, ['session', 'end', '--learned', 'zebras need a warm cache', '--next', 'x']);
     const { hits } = await recall(project, 'zebras');
-    expect(hits.map(({ source }) => source)).not.toContain('execution');
-    const texts = hits.filter(({ source }) => source === 'evaluation').map(({ text }) => text.split('\n'));
-    expect(texts[0]).toEqual(['ZEB-1', 'zebras need a warm cache']);
+    expect(hits.map(({ source }) => source)).toEqual(['learned']);
     // The feature says what passes. A failure is worth finding.
     const runs = async () =>
       (await recall(project, 'tier:evaluation stripes')).hits.map(({ text }) => text.split('\n').slice(0, 2));
@@ -446,6 +444,30 @@ describe('forge recall', () => {
     expect(stdout).toContain(`replaces ${id.slice(0, 12)}\n`);
     // The ledger keeps it.
     expect((await runForge(project, ['memory', 'show', id.slice(0, 12)])).stdout).toContain('Jonas');
+  });
+
+  it('AGT-03 a feature that the query names comes first, and a removed lesson is not found', async () => {
+    const project = await makeForge();
+    await forgeJson(project, [
+      'feature',
+      'add',
+      'LIM-4',
+      'Refuse large bodies',
+      '--test',
+      'test -e src/done',
+    ]);
+    await forgeJson(project, ['session', 'start', 'LIM-4']);
+    for (let n = 1; n <= 4; n++) await forgeJson(project, ['log', `LIM-4: step ${n} of LIM-4`]);
+    project.write('src/done', '');
+    await forgeJson(project, ['done', 'LIM-4']);
+    const lesson = 'lib/gone.js decides how umlauts are sorted';
+    const { learned } = await forgeJson<{ learned: { id: string }[] }>(project, [
+      ...['session', 'end', '--learned', lesson],
+    ]);
+    expect((await recall(project, 'umlauts')).hits.map(({ source }) => source)).toEqual(['learned']);
+    expect((await recall(project, 'LIM-4')).hits[0]).toMatchObject({ id: 'LIM-4', source: 'feature' });
+    await forgeJson(project, ['knowledge', 'remove', learned[0]?.id ?? '']);
+    expect((await runForge(project, ['recall', 'umlauts'])).exitCode).toBe(1);
   });
 
   it('KNO-02 the same note again adds nothing', async () => {

@@ -273,11 +273,15 @@ function cycleError(end: string, last: string, waiting: ReadonlyMap<string, stri
 /** The other features; exit 3 while one of them waits for it. */
 export function planRemove(features: readonly Feature[], id: string): Feature[] {
   const removed = requireFeature(features, id);
-  const waiting = features.filter((feature) => blockersOf(feature).includes(removed.id)).map(({ id }) => id);
-  if (waiting.length > 0)
-    throw refused('feature.needed', `${removed.id} blocks ${waiting.join(', ')}.`, {
-      hint: `forge feature edit ${waiting[0]} --blocked-by none`,
+  const waiting = features.filter((feature) => blockersOf(feature).includes(removed.id));
+  const [first] = waiting;
+  if (first) {
+    const others = blockersOf(first).filter((other) => other !== removed.id);
+    const rest = (others.length > 0 ? others : ['none']).map((other) => `--blocked-by ${other}`).join(' ');
+    throw refused('feature.needed', `${removed.id} blocks ${waiting.map((one) => one.id).join(', ')}.`, {
+      hint: `forge feature edit ${first.id} ${rest}`,
     });
+  }
   return features.filter((feature) => feature !== removed);
 }
 

@@ -234,11 +234,17 @@ export const noteGroup: Group = {
     command<{ notes: Note[] }>({
       name: 'list',
       summary: 'List all notes, oldest first',
-      example: 'forge note list',
-      run: (call) => call.forge().note.list(),
+      example: 'forge note list --waiting',
+      options: [
+        {
+          flags: '--waiting',
+          help: 'only those for somebody: "For Ada: …", or with a question mark at the end',
+        },
+      ],
+      run: (call) => call.forge().note.list(call.options as { waiting?: boolean }),
       render: ({ notes }, style) =>
         notes.length === 0
-          ? 'No notes yet. Add one with: forge note add "TEXT"'
+          ? 'No such notes. Add one with: forge note add "TEXT"'
           : columns(notes.map((note) => noteRow(note, style))),
     }),
     command<Note>({

@@ -71,9 +71,18 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
   return { id, text, at, session, ...madeBy(context), ...removes };
 }
 
-/** Oldest first. */
-export async function listNotes(context: Context): Promise<{ notes: Note[]; warnings: string[] }> {
-  return { notes: derive(context, 'notes', () => readNotes(context)), warnings: context.warnings };
+/** Begins as `forge help gate` shows, or ends with a question mark. */
+const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )|\?\s*$/i;
+
+export const isForSomebody = ({ text }: Pick<Note, 'text'>): boolean => FOR_SOMEBODY.test(text);
+
+/** Oldest first. `waiting`: only those that are for somebody. */
+export async function listNotes(
+  context: Context,
+  { waiting = false }: { waiting?: boolean | undefined } = {},
+): Promise<{ notes: Note[]; warnings: string[] }> {
+  const notes = derive(context, 'notes', () => readNotes(context));
+  return { notes: waiting ? notes.filter(isForSomebody) : notes, warnings: context.warnings };
 }
 
 export const readNotes = (context: Context): Note[] => readRecords(context, 'note').map(toNote);

@@ -144,12 +144,14 @@ interface Snapshot extends BackupNote {
   state: { path: string; bytes: string | null }[];
   /** The id of the feature that it is about. */
   feature?: string;
+  /** What an undo reverted. */
+  of?: string;
 }
 
 /** Saves files to a backup ref before forge changes them. Null without a commit, where undo is impossible. */
 async function keepFiles(
   context: Context,
-  { why, subject, feature }: { why: string; subject: string; feature?: string | undefined },
+  about: Pick<Snapshot, 'why'> & { subject: string; feature?: string | undefined; of?: string },
   paths: readonly string[],
 ): Promise<string | null> {
   const { git, layout, disk } = context;
@@ -166,7 +168,8 @@ async function keepFiles(
     bytes: existsSync(path) ? readFileSync(path, 'base64') : null,
   }));
   const ref = nameBackup(context);
-  const note = { ...noteOf(context, why), files: [], state, feature };
+  const { subject, why, ...more } = about;
+  const note = { ...noteOf(context, why), files: [], state, ...more };
   await writeBackup(byteGit(git), { ref, head, subject, note });
   return ref;
 }
@@ -207,7 +210,7 @@ export async function discardSessionKept(context: Context, input: { id?: string 
  * Restores the files of a snapshot. A session that is running now, a feature that was added since, and a focus on another
  * task keep their own.
  */
-async function putFiles(context: Context, { state, why, feature }: Snapshot): Promise<string | null> {
+async function putFiles(context: Context, { state, why, feature, of }: Snapshot): Promise<string | null> {
   const { disk, layout } = context;
   const focus = showFocus(context);
   const isFree = feature === undefined || focus.task === null || isAbout(focus, feature);
@@ -222,12 +225,16 @@ async function putFiles(context: Context, { state, why, feature }: Snapshot): Pr
   if (twin) throw newer(`A feature ${twin.id} was added`, `forge feature remove ${twin.id}`);
   if (feature === undefined && running && !files.some(({ path }) => path === archiveFile(layout, running.id)))
     throw newer('Another session was started', 'forge end');
-  const about = { why, subject: `Before the undo of ${why}`, feature };
+  // Undoing an undo repeats what it reverted.
+  const about = {
+    ...(of ? { why: of } : { why: 'undo', of: why }),
+    subject: `Before the undo of ${why}`,
+    feature,
+  };
   const paths = files.map(({ path }) => path);
   const ref = await keepFiles(context, about, paths);
   disk.withLock(() => {
-    for (const { path, bytes } of files)
-      if (bytes !== null) disk.replaceMoved(path, Buffer.from(bytes, 'base64'));
+    for (const { path, bytes } of files) if (bytes !== null) disk.putBack(path, Buffer.from(bytes, 'base64'));
     for (const { path, bytes } of files) if (bytes === null) disk.remove(path);
   });
   if (feature !== undefined) updateFeatures(context);

@@ -145,9 +145,10 @@ function turnToGoal(
   // Others may work on it: the same person in another shell, or an agent that joined.
   const isAlone = state === 'running' && !running.holder.terminal && !running.joined?.length;
   if (focus.task === null || (isAlone && open.length === 0)) return setFocus(context, { task: goal, issue });
-  const why = open.length > 0 ? `: ${open.join(', ')} in working memory must be settled first` : '';
-  context.warnings.push(
-    `The session goes on with its task${why}. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`,
-  );
+  const how =
+    open.length > 0
+      ? `: ${open.join(', ')} in working memory must be settled first (forge kfr list)`
+      : `. To turn to another one: forge focus set --task ${JSON.stringify(goal)}`;
+  context.warnings.push(`The session goes on with its task${how}`);
   return focus;
 }

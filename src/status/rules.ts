@@ -140,10 +140,11 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
   const verb = passing === 1 || started === 1 ? 'passes' : 'pass';
   const fails = failing.length === 0 ? '' : `; failing: ${firstNames(failing, 3)}`;
   const reason = `${passing} of ${of} ${verb} (${percent} %)${rest}${fails}`;
+  const fix = failing[0] === undefined ? next : `forge done ${failing[0]}`;
   const isGreen = passing * 100 > started * 80;
   const isYellow = passing * 100 >= started * 50;
   return [
-    isGreen ? green(reason) : isYellow ? yellow(reason, next) : red(reason, next),
+    isGreen ? green(reason) : isYellow ? yellow(reason, fix) : red(reason, fix),
     ...doubt(claims, ': marked passing, but not by a run of the current tests', 'done'),
     ...doubt(unproven, NEVER_FAILED, 'feature confirm'),
     ...doubt(byHand, '', 'done'),

@@ -9,7 +9,7 @@ import { operationInProgress, readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
-import { readRecords } from '../ledger/memory.js';
+import { isForSomebody, readNotes } from '../note/note.js';
 import { type Context, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
 import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { isLeftByPerson, ownSessions, readRunning, showFocus } from '../session/running.js';
@@ -109,12 +109,7 @@ export async function whereYouStand(
 const needsTrust = (context: Context): boolean =>
   showTrust(context).items.some(({ kind, state }) => kind !== 'rule' && state !== 'trusted');
 
-const FOR_SOMEBODY = /^(?:(?:question|answer) for |for a person\b|for [\w ]+: )|\?\s*$/i;
-
-/**
- * What `forge trust` asks, notes that begin as `forge help gate` shows or end with a question mark, and parked entries of
- * all worktrees here.
- */
+/** What `forge trust` asks, notes for somebody, and parked entries of all worktrees here. */
 function forPerson(context: Context): string[] {
   const { items } = showTrust(context);
   const missing = describeMissing(context);
@@ -122,11 +117,11 @@ function forPerson(context: Context): string[] {
   const rules = open.filter(({ kind }) => kind === 'rule').length;
   const what = rules === open.length ? 'invariant' : 'thing';
   const some = 0 < rules && rules < open.length ? ` (${plural(rules, 'invariant')})` : '';
-  const notes = readRecords(context, 'note').filter(({ record }) => FOR_SOMEBODY.test(String(record.text)));
+  const notes = readNotes(context).filter(isForSomebody);
   return [
     ...(open.length > 0 ? [`${plural(open.length, what)} to approve${some}: forge trust`] : []),
     ...(missing === null ? [] : [`${missing}: forge trust`]),
-    ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for somebody: forge note list`] : []),
+    ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for somebody: forge note list --waiting`] : []),
     ...describeParked(context, ''),
     ...otherWorktrees(context).flatMap((other) =>
       describeParked(other, `-C ${quoteWord(other.layout.root)} `),

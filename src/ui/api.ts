@@ -103,7 +103,7 @@ async function readOverview({ forge: open }: Source) {
     }
   };
   const reading = forge.status();
-  const [status, where, sessions, focus, next, learned, kfr, list, trust, stats] = await Promise.all([
+  const [status, where, sessions, focus, next, learned, kfr, list, trust, stats, noted] = await Promise.all([
     reading,
     reading.then((status) => forge.where({ status })),
     attempt(forge.session.list({ limit: 1 }), null),
@@ -114,6 +114,7 @@ async function readOverview({ forge: open }: Source) {
     attempt(forge.feature.list(), null),
     attempt(forge.trust.show(), null),
     attempt(forge.memory.stats(), null),
+    attempt(forge.note.list({ waiting: true }), null),
   ]);
   for (const problem of where.problems) problems.add(problem);
   return {
@@ -135,7 +136,7 @@ async function readOverview({ forge: open }: Source) {
       bytes: stats?.bytes ?? 0,
       limit: PAUSE_BYTES,
     },
-    decisions: listDecisions(where, { trust, learned, kfr, features: list }),
+    decisions: listDecisions(where, { trust, learned, kfr, features: list, notes: noted?.notes ?? [] }),
     /** Files that could not be read. */
     problems: [...problems],
   };

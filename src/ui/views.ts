@@ -1,5 +1,5 @@
 import { withoutOwn } from '../commit/recent.js';
-import { compareText, plural } from '../core/text.js';
+import { compareText, oneLine, plural } from '../core/text.js';
 import type { Commit } from '../git/read.js';
 import type {
   Feature,
@@ -8,6 +8,7 @@ import type {
   Learned,
   Learning,
   LogRow,
+  Note,
   SessionOverview,
   TrustReport,
   Where,
@@ -150,13 +151,17 @@ interface Facts {
   learned: Learned | null;
   kfr: KfrList | null;
   features: FeatureList | null;
+  /** Notes for somebody. */
+  notes: readonly Note[];
 }
 
 /** `OpenQuestion` → `Open question` */
 const words = (kind: string): string => kind.replace(/\B[A-Z]/g, (char) => ` ${char.toLowerCase()}`);
 
+const MAX_NAMED = 5;
+
 /** What only a person can settle, most urgent first. */
-export function listDecisions(where: Where, { trust, learned, kfr, features }: Facts): Decision[] {
+export function listDecisions(where: Where, { trust, learned, kfr, features, notes }: Facts): Decision[] {
   const decisions: Decision[] = [];
   const add = (what: string, why: string, ...commands: string[]): void => {
     decisions.push({ what, why, commands });
@@ -172,11 +177,23 @@ export function listDecisions(where: Where, { trust, learned, kfr, features }: F
         `forge kfr patch --resolve "${id}=TEXT"`,
         `forge kfr patch --dismiss "${id}=TEXT"`,
       );
-  const waiting = trust?.items.filter(({ state }) => state !== 'trusted').map(({ name }) => name) ?? [];
+  if (notes.length > 0)
+    add(
+      `${plural(notes.length, 'note')} for somebody`,
+      notes
+        .slice(-MAX_NAMED)
+        .map(({ text }) => oneLine(text, 120))
+        .join('; '),
+      'forge note list --waiting',
+    );
+  const untrusted = trust?.items.filter(({ state }) => state !== 'trusted') ?? [];
+  const waiting = untrusted.map(({ kind, name, content }) =>
+    kind === 'rule' ? oneLine(content, 120) : name,
+  );
   if (waiting.length > 0)
     add(
       `${plural(waiting.length, 'command or rule', 'commands and rules')} not approved on this machine`,
-      `forge runs none of it and agents are told that it is not approved: ${waiting.slice(0, 5).join(', ')}${waiting.length > 5 ? ', …' : ''}`,
+      `forge runs none of it and agents are told that it is not approved: ${waiting.slice(0, MAX_NAMED).join(', ')}${waiting.length > MAX_NAMED ? ', …' : ''}`,
       'forge trust',
     );
   for (const { knowledge_id, pattern, status } of learned?.known ?? [])

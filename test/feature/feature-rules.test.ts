@@ -102,14 +102,15 @@ describe('editing a feature', () => {
 });
 
 describe('removing a feature', () => {
-  it.each(['A', ['x', 'A']])(
-    'FEA-01 is refused while another feature is blocked by it, in the form %j',
-    (blocked_by) => {
-      const error = failure(() => planRemove([feature('A'), feature('B', { blocked_by })], 'A'));
-      expect(error).toMatchObject({ exit: 3, code: 'feature.needed', message: 'A blocks B.' });
-      expect(error.hint).toBe('forge feature edit B --blocked-by none');
-    },
-  );
+  it.each([
+    ['A', 'none'],
+    [['x', 'A'], 'x'],
+    [['x', 'A', 'y'], 'x --blocked-by y'],
+  ])('FEA-01 is refused while another feature is blocked by it, in the form %j', (blocked_by, rest) => {
+    const error = failure(() => planRemove([feature('A'), feature('B', { blocked_by })], 'A'));
+    expect(error).toMatchObject({ exit: 3, code: 'feature.needed', message: 'A blocks B.' });
+    expect(error.hint).toBe(`forge feature edit B --blocked-by ${rest}`);
+  });
 });
 
 describe('a feature list', () => {

@@ -105,7 +105,7 @@ describe('forge start', () => {
     expect(focus.task).toBe('FORGE-002: Logout');
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
     const { stderr } = await runForge(project, ['session', 'start', 'sx9-1']);
-    expect(stderr).toMatch(/its task: kfr-1 .* settled first.* forge focus set --task "SX9-1: Issue"/);
+    expect(stderr).toMatch(/its task: kfr-1 .* settled first \(forge kfr list\)/);
     expect(project.json(FOCUS)).toMatchObject({ task: 'FORGE-002: Logout' });
     await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-1=sid']);
     await forgeJson(project, ['session', 'start', 'sx9-1']);

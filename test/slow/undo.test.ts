@@ -81,7 +81,7 @@ describe('forge undo', () => {
     await forgeJson(project, ['feature', 'edit', 'C', '--name', 'C']);
     expect(await undo(project)).toMatchObject({ action: 'feature remove', ref: expect.stringMatching(REF) });
     expect(project.read(FEATURES)).toBe(before);
-    await undo(project);
+    expect(await undo(project)).toMatchObject({ action: 'undo' });
     expect(project.read(FEATURES)).toBe(gone);
     await forgeJson(project, ['feature', 'add', 'b', 'Another']);
     const mine = project.read(FEATURES);

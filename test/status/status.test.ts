@@ -60,7 +60,7 @@ describe('forge status', () => {
       '0 of 2 features pass (0 %); failing: RED',
       'LOOSE: the tests pass, and were never seen to fail',
     ]);
-    expect(fix).toEqual(['forge feature confirm LOOSE']);
+    expect(fix).toEqual(['forge done RED', 'forge feature confirm LOOSE']);
     const { next } = await forgeJson<{ next: string[] }>(project, []);
     expect(next).toContain('forge feature confirm LOOSE   # Loose');
     await forgeJson(project, ['session', 'start', 'LOOSE']);
@@ -77,9 +77,13 @@ describe('forge status', () => {
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'Dates are UTC']);
     await forgeJson(project, ['note', 'add', 'For a person: may a name be empty?']);
     await forgeJson(project, ['note', 'add', 'For tests the port is random']);
-    expect(await waiting()).toBe('1 invariant to approve: forge trust; 1 note for somebody: forge note list');
+    expect(await waiting()).toBe(
+      '1 invariant to approve: forge trust; 1 note for somebody: forge note list --waiting',
+    );
     await runForge(project, ['trust', '--yes'], { terminal: true });
-    expect(await waiting()).toBe('1 note for somebody: forge note list');
+    expect(await waiting()).toBe('1 note for somebody: forge note list --waiting');
+    const { notes } = await forgeJson<{ notes: { text: string }[] }>(project, ['note', 'list', '--waiting']);
+    expect(notes.map(({ text }) => text)).toEqual(['For a person: may a name be empty?']);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'Names are not empty']);
     project.write('.forge/skills/deploy/skill.toml', '[skill]\nname = "deploy"\ndescription = "Deploy"\n');
     expect(await waiting()).toMatch(/^2 things to approve \(1 invariant\): forge trust; /);

@@ -95,11 +95,13 @@ describe('what the page draws', () => {
           },
         ],
       } as FeatureList,
+      notes: [{ id: 'a', text: 'For Ada: which port?', at: '', session: null }],
     });
     expect(found.map(({ commands }) => commands[0])).toEqual([
       'forge memory verify',
       'forge recover',
       'forge kfr patch --resolve "kfr-1=TEXT"',
+      'forge note list --waiting',
       'forge feature confirm F-1',
     ]);
   });

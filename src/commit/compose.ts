@@ -146,15 +146,23 @@ const VERBS: Record<string, string> = { A: 'Add', D: 'Remove', R: 'Move to', C: 
 
 const unique = (texts: string[]): string[] => [...new Set(texts)];
 
+/** `features.json (F-1` of "features.json (F-1 now passing)": only its last state counts. */
+const nameIn = (updated: string): string => /^features\.json \(\S+/.exec(updated)?.[0] ?? updated;
+
 /** A pull request's text: its commits' messages as one. `draft` describes what is not committed yet. */
 export function gatherMessages(draft: CommitMessage, texts: readonly string[]): CommitMessage {
-  const commits = texts
-    .map(parseMessage)
+  const parsed = texts.map(parseMessage);
+  const commits = parsed
     .filter(({ subject }) => !isOwnSubject(subject))
     .map((commit) => (commit.what.length > 0 ? commit : { ...commit, what: [commit.subject] }));
   const last = commits.at(-1);
   if (!last) return draft;
   const all = [...commits, draft];
+  // What was learned and what passed may be in the commits of session ends alone.
+  const told = [...parsed, draft];
+  const updated = told.flatMap((message) => message.updated);
+  const isLast = (line: string, at: number): boolean =>
+    updated.findLastIndex((other) => nameIn(other) === nameIn(line)) === at;
   const reasons = unique(commits.map(({ why }) => why).filter((why) => why !== ''));
   return {
     id: last.id || draft.id,
@@ -162,8 +170,8 @@ export function gatherMessages(draft: CommitMessage, texts: readonly string[]): 
     isTyped: true,
     what: unique(all.flatMap(({ what }) => what)),
     why: reasons.join('\n\n') || draft.why,
-    learned: unique(all.flatMap(({ learned }) => learned)),
-    updated: unique(all.flatMap(({ updated }) => updated)),
+    learned: unique(told.flatMap(({ learned }) => learned)),
+    updated: updated.filter(isLast),
     backtrace: {
       ...draft.backtrace,
       // The first commit names the commit that the branch started from.

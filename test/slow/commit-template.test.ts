@@ -37,6 +37,22 @@ describe('forge commit template', () => {
     expect((await runForge(project, ['commit', 'check', '-'], { stdin: stdout })).exitCode).toBe(0);
   });
 
+  it('GIT-02 --pr has what sessions taught, and of a feature its last state', async () => {
+    const project = await working();
+    project.git('switch', '-qc', 'side');
+    await forgeJson(project, ['feature', 'add', 'F-9', 'Sign out', '--test', 'test -e src/out']);
+    stage(project, 'a.js');
+    project.git('add', '.forge');
+    await forgeJson(project, ['commit', '-m', 'Begin', '--why', 'wanted']);
+    stage(project, 'src/out');
+    await forgeJson(project, ['commit', '-m', 'Sign out', '--why', 'wanted']);
+    await forgeJson(project, ['done', 'F-9']);
+    await forgeJson(project, ['session', 'end', '--learned', 'the cookie outlives the tab']);
+    const { stdout } = await runForge(project, ['commit', 'template', '--pr']);
+    expect(stdout).toContain('- Learned: the cookie outlives the tab\n');
+    expect(stdout.match(/F-9 \w.*/g)).toEqual(['F-9 now passing)']);
+  });
+
   it('GIT-02 --pr merges commits of another form too, and leaves out those that forge made', async () => {
     const project = await working();
     await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);

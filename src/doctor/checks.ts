@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { CHECKPOINT } from '../checkpoint/rules.js';
+import { splitCommand } from '../core/argv.js';
 import { ForgeError, systemCode } from '../core/error.js';
 import { unreliableFileSystem } from '../core/files.js';
 import {
@@ -14,8 +15,10 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
+import { presentCommands } from '../feature/feature.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { UNIT } from '../feature/tasks.js';
+import { missingTest } from '../feature/verify.js';
 import { must } from '../git/client.js';
 import { staleLock } from '../git/commit.js';
 import { isShallow } from '../git/repository.js';
@@ -189,6 +192,13 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     },
   },
   {
+    severity: 'degraded',
+    expected: 'the test files of the features that pass',
+    why: 'without it nothing shows that they still pass',
+    fix: 'forge done --all',
+    look: findMissingTests,
+  },
+  {
     severity: 'advisory',
     expected: 'features and knowledge written by forge',
     why: 'agents are told to rely on it, and nobody has checked it; a commit accepts it',
@@ -278,6 +288,17 @@ const toFinding = ({ message, hint }: Problem) => ({
   observed: message.replace(/\.$/, ''),
   ...(hint === undefined ? {} : { commands: [hint] }),
 });
+
+/** Somebody removed or renamed them since the last run. */
+function findMissingTests(context: Context): Observed {
+  return readFeatures(context).flatMap((feature) => {
+    if (feature.status !== 'passing' || feature.override) return [];
+    const commands = presentCommands(context, feature) ?? [];
+    const [file] = commands.flatMap((line) => missingTest(context.layout.root, splitCommand(line)) ?? []);
+    const observed = `${feature.id} is marked passing, and its test ${file} is gone`;
+    return file === undefined ? [] : [{ observed, commands: [`forge done ${feature.id}`] }];
+  });
+}
 
 async function findDamaged(context: Context): Promise<Observed> {
   const found = await Promise.all(memoryReaders(context).map((read) => problemOf(context, read)));

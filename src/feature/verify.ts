@@ -281,6 +281,8 @@ const NOTHING_RAN: readonly RegExp[] = [
   /^ *Tests:? +(?:\d+ (?:skipped|todo)[,| ]*)+(?:\d+ total|\(\d+\))$/m,
   /^(?:0 examples, 0 failures|(\d+) examples?, 0 failures, \1 pending)/m,
   /^No tests executed!/m,
+  // ava
+  /^ *\S? *Couldn['’]t find any (?:files to test|matching tests)/m,
   // ctest, prove, make with a file called test, and pnpm
   /^No tests were found!!!$/m,
   /^Result: NOTESTS$/m,
@@ -377,9 +379,16 @@ export interface FirstRun {
   command: string;
 }
 
+/** Without what names a part of a file or a folder: `::test_login`, `:12`, `/...`. */
+const fileIn = (word: string): string => word.replace(/(?:::.*|(?::\d+)+|\/\.\.\.)$/s, '');
+
 /** A test file that the command names and that is not there: a failure then says nothing about the work. */
-const missingTest = (root: string, argv: readonly string[]): string | undefined =>
-  argv.slice(1).find((word) => !word.startsWith('-') && isTestFile(word) && !existsSync(resolve(root, word)));
+export const missingTest = (root: string, argv: readonly string[]): string | undefined =>
+  argv
+    .slice(1)
+    .filter((word) => !word.startsWith('-') && !/[*?[{]/.test(word))
+    .map(fileIn)
+    .find((name) => isTestFile(name) && !existsSync(resolve(root, name)));
 
 /** FEA-05: runs the tests of a new feature once. Tests that pass before the work prove nothing. */
 export async function runFirst(context: Context, feature: Feature, watch: VerifyWatch): Promise<FirstRun> {

@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doctor, SERVERS, SETTINGS, wire } from '../support/doctored.js';
@@ -25,6 +25,19 @@ describe('forge doctor', () => {
     expect(stdout).toMatch(
       /^✗ There is no \.forge\/ in \S+ or above it\. {2}\(blocking\)\n {4}expected {2}a \.forge.*\n {4}why {7}.*\n {4}type {6}forge init\n$/,
     );
+  });
+
+  it('FEA-02 finds a passing feature whose test was removed', async () => {
+    const project = await makeForge();
+    project.write('tests/a.sh', 'test -e src/done\n');
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'sh tests/a.sh']);
+    project.write('src/done', '');
+    await forgeJson(project, ['done', 'A']);
+    expect((await doctor(project)).found.join()).not.toContain('is gone');
+    rmSync(project.path('tests/a.sh'));
+    const { found, commands } = await doctor(project);
+    expect(found).toContain('degraded: A is marked passing, and its test tests/a.sh is gone');
+    expect(commands).toContain('forge done A');
   });
 
   it('LAY-05 works without git, and reports the consequences', async () => {

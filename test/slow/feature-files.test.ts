@@ -241,6 +241,7 @@ describe('a new feature', () => {
     ['rspec', '1 example, 0 failures, 1 pending\n'],
     ['ctest', 'Test project /a\nNo tests were found!!!\n'],
     ['prove', 't/a.t .. skipped: no tty\nFiles=1, Tests=0,  0 wallclock secs\nResult: NOTESTS\n'],
+    ['ava', '\n  ✘ Couldn’t find any matching tests\n'],
     ['pytest', 'collected 9 items / 9 deselected / 0 selected\n\n=== 9 deselected in 0.05s ===\n'],
     ['pytest', 's\n1 skipped, 8 deselected, 1 warning in 0.02s\n'],
     ['mocha', '\n\n  0 passing (1ms)\n\n'],

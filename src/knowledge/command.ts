@@ -242,9 +242,11 @@ export const noteGroup: Group = {
         },
       ],
       run: (call) => call.forge().note.list(call.options as { waiting?: boolean }),
-      render: ({ notes }, style) =>
+      render: ({ notes }, style, { waiting }) =>
         notes.length === 0
-          ? 'No such notes. Add one with: forge note add "TEXT"'
+          ? waiting
+            ? 'No note is for somebody.'
+            : 'No notes yet. Add one with: forge note add "TEXT"'
           : columns(notes.map((note) => noteRow(note, style))),
     }),
     command<Note>({

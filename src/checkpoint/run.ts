@@ -160,7 +160,7 @@ async function recordFailure(
   { command }: Outcome,
   { outcomes }: Runner,
 ): Promise<void> {
-  const known = new Map(outcomes.flatMap(({ command, run }) => (run ? [[command, run] as const] : [])));
+  const known = new Map(outcomes.flatMap(({ command: line, run }) => (run ? [[line, run] as const] : [])));
   const ids = claims.flatMap(({ id, commands }) => (commands.includes(command) ? [id] : []));
   if (ids.length > 0 && known.has(command)) await verifyFeatures(context, { ids }, { known });
 }

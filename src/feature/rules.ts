@@ -277,9 +277,9 @@ export function planRemove(features: readonly Feature[], id: string): Feature[] 
   const [first] = waiting;
   if (first) {
     const others = blockersOf(first).filter((other) => other !== removed.id);
-    const rest = (others.length > 0 ? others : ['none']).map((other) => `--blocked-by ${other}`).join(' ');
+    const rest = others.join(' --blocked-by ') || 'none';
     throw refused('feature.needed', `${removed.id} blocks ${waiting.map((one) => one.id).join(', ')}.`, {
-      hint: `forge feature edit ${first.id} ${rest}`,
+      hint: `forge feature edit ${first.id} --blocked-by ${rest}`,
     });
   }
   return features.filter((feature) => feature !== removed);

@@ -180,7 +180,10 @@ export const unparked = (kfr: Kfr): Entry[] => openEntries(kfr).filter(({ parked
 export const rulesIn = (entries: readonly Entry[]): Entry[] =>
   entries.filter(({ kind }) => kind === 'Constraint' || kind === 'ActiveContract');
 
-/** Each resolved question with its answer, oldest first, and whether an agent entered it. Reads a stored KFR without the time that checking it takes. */
+/**
+ * Each resolved question with its answer, oldest first, and whether an agent entered it. Reads a stored KFR without the time
+ * that checking it takes.
+ */
 export const answersIn = (kfr: unknown): { id: string; text: string }[] =>
   objectsIn((kfr as Partial<Kfr> | null | undefined)?.closed).flatMap(
     ({ id, kind, outcome, text, words, by }) => {

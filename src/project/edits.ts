@@ -8,8 +8,8 @@ import { differingFrom, readUncommitted, trackedFiles } from '../git/status.js';
 import type { Context } from './project.js';
 
 /**
- * Features, learnings, sessions, active issues and architecture.md that differ from HEAD and were not last written by forge, as paths
- * from the top folder. A commit accepts them.
+ * Features, learnings, sessions, active issues and architecture.md that differ from HEAD and were not last written by forge,
+ * as paths from the top folder. A commit accepts them.
  */
 export async function findForeignEdits({ git, repository, layout, disk }: Context): Promise<string[]> {
   if (!git || !repository) return [];

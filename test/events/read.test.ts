@@ -14,9 +14,10 @@ describe.skipIf(!hasNats)('forge events', () => {
     ];
     await expect.poll(() => lines.stderr).toContain('Listening to nats://127.0.0.1');
     // With --json nothing is said, so it is asked until it listens.
+    let n = 0;
     await expect
       .poll(async () => {
-        await forgeJson(project, ['note', 'add', 'again'], { env: server.env });
+        await forgeJson(project, ['note', 'add', `again ${++n}`], { env: server.env });
         return json.stdout;
       })
       .toContain('again');

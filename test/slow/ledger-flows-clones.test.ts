@@ -29,12 +29,14 @@ async function twoClones(...options: string[]): Promise<[Desk, Desk, Project]> {
 }
 
 /** A record and a commit, pushed if the other was not quicker. */
-async function work(desk: Desk, push = true): Promise<string[]> {
-  const ids = [...(await desk.record()), ...(await desk.note())];
+async function work(desk: Desk, push = true): Promise<void> {
+  await desk.record();
+  await desk.note();
   desk.commit();
   if (push) desk.git('push', '-q', 'origin', 'HEAD');
-  return ids;
 }
+
+const idsOf = (...desks: Desk[]): string[] => desks.flatMap(({ ids }) => ids);
 
 const PULLS = {
   pull: ['pull', '-q', '--no-rebase', '--no-edit'],
@@ -44,27 +46,28 @@ const PULLS = {
 describe('clones', () => {
   it.each(Object.entries(PULLS))('LTM-17 two clones on one branch meet by %s', async (_name, pull) => {
     const [one, two] = await twoClones();
-    const ids = await work(one);
-    ids.push(...(await work(two, false)));
+    await work(one);
+    await work(two, false);
     two.git(...pull);
     two.git('push', '-q');
-    ids.push(...(await work(one, false)));
+    const pushed = idsOf(one, two);
+    await work(one, false);
     one.git(...pull);
 
-    await expectSettled(one, ids);
+    await expectSettled(one, idsOf(one, two));
     two.git(...pull);
-    await expectSettled(two, ids.slice(0, 6));
+    await expectSettled(two, pushed);
     expect([await restoredHere(one), await restoredHere(two)]).toEqual([0, 0]);
   });
 
   it('LTM-17 pulls over records that are not committed', async () => {
     const [one, two] = await twoClones();
-    const ids = await two.record();
-    ids.push(...(await work(one)));
+    await two.record();
+    await work(one);
     await one.end();
     one.git('push', '-q');
     two.git('pull', '-q', '--no-rebase');
-    await expectSettled(two, ids);
+    await expectSettled(two, idsOf(one, two));
   });
 
   it('LTM-17 keeps each worktree to itself until they are merged', async () => {
@@ -74,18 +77,15 @@ describe('clones', () => {
       desk.git('worktree', 'add', '-q', tree.dir);
       return tree;
     });
-    const ids: string[] = [];
     for (const tree of [desk, ...trees]) {
       await tree.start();
-      const own = [...(await tree.record()), ...(await tree.note())];
-      tree.commit();
-      await expectIntact(tree, own);
-      ids.push(...own);
+      await work(tree, false);
+      await expectIntact(tree, tree.ids);
     }
     desk.git('merge', '-q', '--no-edit', 'one', 'two');
-    await expectSettled(desk, ids);
+    await expectSettled(desk, idsOf(desk, ...trees));
     desk.git('worktree', 'remove', trees[0]?.dir ?? '');
-    await expectSettled(desk, ids);
+    await expectSettled(desk, idsOf(desk, ...trees));
   });
 
   it.each([
@@ -94,44 +94,44 @@ describe('clones', () => {
     ['treeless', ['--filter=tree:0'], ''],
   ])('LTM-17 a %s clone verifies, appends and pushes', async (_name, options, note) => {
     const [one, two] = await twoClones();
-    const ids = [...(await work(one)), ...(await work(one))];
+    for (let i = 0; i < 2; i++) await work(one);
     const server = one.git('remote', 'get-url', 'origin');
     const three = cloneDesk({ dir: `file://${server}` }, ...options);
-    await expectSettled(three, ids);
+    await expectSettled(three, one.ids);
     expect((await three.verify()).notes.join()).toContain(note);
-    ids.push(...(await work(three)));
+    await work(three);
     two.git('pull', '-q', '--no-rebase');
-    await expectSettled(two, ids);
+    await expectSettled(two, idsOf(one, three));
   });
 
   it('LTM-17 a sparse checkout misses nothing, and appends to it', async () => {
     const [one, two] = await twoClones();
-    const ids = await work(one);
+    await work(one);
     two.git('sparse-checkout', 'set', '--no-cone', '/*', '!/.forge/memory/ledger/');
     two.git('pull', '-q');
     await expectSettled(two, []);
     expect(idsHere(two).size).toBe(0);
-    ids.push(...(await two.record()));
+    await two.record();
     two.git('add', '-A', '--sparse');
     two.git('commit', '-qm', 'Sparse');
     two.git('sparse-checkout', 'disable');
-    await expectSettled(two, ids);
+    await expectSettled(two, idsOf(one, two));
   });
 
   it('LTM-03 LTM-17 a copied folder and its original never write one file', async () => {
     const [one, two] = await twoClones();
-    const ids = await one.record();
+    await one.record();
     const copy = deskAt(join(makeFolder(), 'copy'));
     cpSync(one.dir, copy.dir, { recursive: true });
     await copy.start();
-    ids.push(...(await work(copy)));
-    ids.push(...(await work(one, false)));
+    await work(copy);
+    await work(one, false);
     one.git(...PULLS.pull);
     one.git('push', '-q');
 
-    await expectSettled(one, ids);
+    await expectSettled(one, idsOf(one, copy));
     two.git('pull', '-q');
-    await expectSettled(two, ids);
+    await expectSettled(two, idsOf(one, copy));
   });
 
   it('LTM-17 two machines with the same session id merge', async () => {
@@ -140,10 +140,11 @@ describe('clones', () => {
     const other = two.json<{ id: string }>(SESSION).id;
     for (const file of [SESSION, '.git/forge/session-ids.json'])
       writeFileSync(two.path(file), readFileSync(two.path(file), 'utf8').replace(other, id));
-    const ids = [...(await work(one)), ...(await work(two, false))];
+    await work(one);
+    await work(two, false);
     expect(containers(two).filter((path) => path.includes(id))).toHaveLength(1);
     two.git(...PULLS.pull);
-    await expectSettled(two, ids);
+    await expectSettled(two, idsOf(one, two));
   });
 
   it('LTM-01 LTM-17 both sides init, and share one ledger', async () => {
@@ -153,25 +154,25 @@ describe('clones', () => {
       projectAt(makeFolder()).git('clone', '-q', origin.dir, dir);
       return deskAt(dir);
     }) as [Desk, Desk];
-    const ids: string[] = [];
     for (const desk of desks) {
       await forgeJson(desk, ['init', '--name', 'sample']);
       await desk.start();
-      ids.push(...(await work(desk, false)));
+      await work(desk, false);
     }
     desks[1].git('pull', '-q', '--no-rebase', '--no-edit', desks[0].dir, 'main');
-    await expectSettled(desks[1], ids);
+    await expectSettled(desks[1], idsOf(...desks));
   });
 
   it('LTM-17 LTM-19 one side redacts while the other appends, and one there as well', async () => {
     const [one, two] = await twoClones();
     const [first = ''] = await one.note('swordfish');
-    const ids = await one.record();
+    await one.record();
     one.commit();
     one.git('push', '-q');
     two.git('pull', '-q');
     const [second = ''] = await two.note('plover');
-    ids.push(...(await work(two, false)));
+    await work(two, false);
+    const kept = idsOf(one, two).filter((id) => id !== first && id !== second);
     for (const [desk, id] of [
       [one, first],
       [two, second],
@@ -181,10 +182,10 @@ describe('clones', () => {
     }
     one.git('push', '-q');
     two.git(...PULLS.pull);
-    await expectSettled(two, ids);
+    await expectSettled(two, kept);
     two.git('push', '-q');
     one.git('pull', '-q');
-    await expectSettled(one, ids);
+    await expectSettled(one, kept);
     for (const desk of [one, two])
       expect(containers(desk).filter((path) => /swordfish|plover/.test(desk.read(path)))).toEqual([]);
   });
@@ -206,7 +207,7 @@ describe('clones', () => {
   it('LTM-21 a published record that was reverted waits for a person, whose answer counts in every clone', async () => {
     const [one, two] = await twoClones();
     one.git('switch', '-qc', 'rejected');
-    const ids = await work(one);
+    await work(one);
     await one.verify();
     one.git('switch', '-q', 'main');
     one.git('branch', '-qD', 'rejected');
@@ -218,7 +219,7 @@ describe('clones', () => {
     ]);
     await repair(one, '--discard', 'rejected');
     expect((await one.verify()).notes.join()).not.toContain('pushed');
-    expect(idsHere(one)).not.toContain(ids[0]);
+    expect(idsHere(one)).not.toContain(one.ids[0]);
     one.commit();
     one.git('push', '-q');
     two.git('pull', '-q');
@@ -227,7 +228,7 @@ describe('clones', () => {
 
   it('LTM-21 a removal by a commit is settled once for all clones: by its commit or by an id', async () => {
     const [one, two] = await twoClones();
-    const ids = await work(one);
+    await work(one);
     one.git('revert', '--no-edit', 'HEAD');
     one.git('push', '-q');
     two.git('pull', '-q');
@@ -240,8 +241,8 @@ describe('clones', () => {
         ),
       ]);
     }
-    await repair(one, '--discard', ids[0]?.slice(0, 12) ?? '');
-    expect((await one.verify()).problems[0]?.ids).toEqual(ids.slice(1));
+    await repair(one, '--discard', one.ids[0]?.slice(0, 12) ?? '');
+    expect((await one.verify()).problems[0]?.ids).toEqual(one.ids.slice(1));
     await repair(one, '--discard', one.git('rev-parse', 'HEAD'));
     one.commit();
     one.git('push', '-q');

@@ -13,6 +13,8 @@ export type Ids = readonly string[];
 
 /** A working copy in which somebody records, with git and forge as they would be typed. */
 export interface Desk extends Project {
+  /** Of all that was acknowledged at this desk, in its order. */
+  ids: string[];
   /** One cycle with its evaluation. */
   record(task?: string, options?: RunOptions): Promise<string[]>;
   /** Many cycles at once. */
@@ -34,18 +36,23 @@ let files = 0;
 export function deskAt(dir: string): Desk {
   const project = projectAt(dir);
   const json = <T>(args: string[], options?: RunOptions): Promise<T> => forgeJson<T>(project, args, options);
+  const ids: string[] = [];
+  const keep = (more: string[]): string[] => {
+    ids.push(...more);
+    return more;
+  };
   return {
     ...project,
+    ids,
     record: async (task = 'T-1', options) =>
-      idsOf(await json<RecordedCycle>(['memory', 'record', '--task', task, ...SUCCESS], options)),
+      keep(idsOf(await json<RecordedCycle>(['memory', 'record', '--task', task, ...SUCCESS], options))),
     records: async (count) => {
       const line = { task_id: 'T-2', exit_code: 0, classification: 'SUCCESS', quality_signals: { tests: 1 } };
       const stdin = `${JSON.stringify(line)}\n`.repeat(count);
-      return (await json<{ records: RecordedCycle[] }>(['memory', 'record', '-'], { stdin })).records.flatMap(
-        idsOf,
-      );
+      const { records } = await json<{ records: RecordedCycle[] }>(['memory', 'record', '-'], { stdin });
+      return keep(records.flatMap(idsOf));
     },
-    note: async (text = 'Keep it small') => [(await json<{ id: string }>(['note', 'add', text])).id],
+    note: async (text = 'Keep it small') => keep([(await json<{ id: string }>(['note', 'add', text])).id]),
     start: async (options) => void (await json(['session', 'start'], options)),
     end: async (options) => void (await json(['session', 'end'], options)),
     verify: () => verify(project),
@@ -97,7 +104,7 @@ export const idsHere = (desk: Pick<Project, 'path'>): Set<string> =>
   new Set(containers(desk).flatMap((path) => linesOf(readFileSync(desk.path(path))).map(recordId)));
 
 /** Tracked memory files that are not as HEAD has them; what is only staged as new is none. */
-export const dirtyMemory = (desk: Pick<Project, 'git'>): string[] =>
+const dirtyMemory = (desk: Pick<Project, 'git'>): string[] =>
   desk
     .git('status', '--porcelain', '--', '.forge/memory')
     .split('\n')
@@ -107,7 +114,7 @@ export const dirtyMemory = (desk: Pick<Project, 'git'>): string[] =>
  * What must hold after any git flow, once a session has started: memory verifies, every record is here, no tracked
  * memory file was touched.
  */
-export async function expectSettled(desk: Desk, ids: Ids): Promise<void> {
+export async function expectSettled(desk: Desk, ids: Ids = desk.ids): Promise<void> {
   await desk.start();
   await expectIntact(desk, ids);
 }
@@ -141,10 +148,10 @@ export async function restoredHere(desk: Desk): Promise<number> {
   );
 }
 
-/** A flow: what it does at a desk, and the records that have to be there afterwards. */
 /** What git took away comes back (`restored`), or a person decides about it commit by commit (`removed`). */
 type Ends = 'kept' | 'restored' | 'removed';
-type Flow = (desk: Desk) => Promise<Ids>;
+/** What it does at a desk, whose records have to be there afterwards. */
+type Flow = (desk: Desk) => Promise<void>;
 export type Flows = Partial<Record<Ends, Record<string, Flow>>>;
 
 /** For `it.each`. */
@@ -157,20 +164,20 @@ export const eachFlow = (flows: Flows): [name: string, ends: Ends, flow: Flow][]
 export async function expectFlow(_name: string, ends: Ends, flow: Flow): Promise<void> {
   const desk = await makeDesk();
   await desk.start();
-  const ids = await flow(desk);
-  if (ends === 'removed') await expectRemoved(desk, ids);
-  await expectSettled(desk, ids);
+  await flow(desk);
+  if (ends === 'removed') await expectRemoved(desk);
+  await expectSettled(desk);
   const restored = await restoredHere(desk);
   if (ends === 'restored') expect(restored).toBeGreaterThan(0);
   else expect(restored).toBe(0);
 }
 
 /** The finding names exactly the missing records, forge brings none of them back, and one answer puts them back. */
-export async function expectRemoved(desk: Desk, ids: Ids): Promise<void> {
+async function expectRemoved(desk: Desk): Promise<void> {
   await desk.start();
   const { exitCode } = await runForge(desk, ['memory', 'verify']);
   const { status, problems, restored } = await desk.verify();
-  const gone = ids.filter((id) => !idsHere(desk).has(id));
+  const gone = desk.ids.filter((id) => !idsHere(desk).has(id));
   expect({ exitCode, status, restored }).toEqual({ exitCode: 1, status: 'removed', restored: [] });
   expect(new Set(problems.map(({ code }) => code))).toEqual(new Set(['removed_by_commit']));
   expect(problems.flatMap((problem) => problem.ids).sort()).toEqual([...gone].sort());

@@ -321,9 +321,7 @@ describe('what forge recover decides', () => {
     expect(project.git('status', '--porcelain', '.forge')).toBe(ledger);
     rmSync(
       project.path('.git', { 'a merge': 'MERGE_HEAD', 'a bisect': 'BISECT_LOG' }[name] ?? 'rebase-merge'),
-      {
-        recursive: true,
-      },
+      { recursive: true },
     );
     expect(await forgeJson(project, ['recover', '--yes'])).toMatchObject({ decision: 'continue' });
   });

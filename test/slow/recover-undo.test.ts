@@ -2,8 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Undone } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeFolder, projectAt } from '../support/project.js';
+import {
+  differences,
+  FEATURES,
+  makeForge,
+  makePlainForge,
+  snapshot,
+  storedFeature,
+} from '../support/forge-project.js';
+import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 import {
   breakThings,
   CHECKPOINT,
@@ -24,8 +33,7 @@ describe('forge recover --undo', () => {
     const done = await recover(project);
     project.write('src/newer.js', 'newer\n');
     project.write('src/app.js', 'export const answer = 43;\n');
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Newer');
+    commitAll(project, 'Newer');
     const newer = files(project);
     const error = await forgeError(project, ['recover', '--undo', '--yes']);
     expect(error).toMatchObject({ exitCode: 3, code: 'recover.newer' });
@@ -46,9 +54,7 @@ describe('forge recover --undo', () => {
     wreck(project);
     const { backup_ref } = await recover(project);
     project.write('kept.log', 'since\n');
-    expect(await forgeError(project, ['recover', '--undo', '--yes'])).toMatchObject({
-      code: 'recover.newer',
-    });
+    expect(await forgeError(project, 'recover --undo --yes')).toMatchObject({ code: 'recover.newer' });
     const back = await undo(project, String(backup_ref));
     expect(project.read('kept.log')).toBe('before\n');
     expect(project.git('show', `${back.ref}:kept.log`)).toBe('since');
@@ -101,5 +107,133 @@ describe('forge recover --worktree', () => {
         exitCode: 2,
         message: `${dir} is there already and is not an empty folder.`,
       });
+  });
+});
+
+const undoLast = (project: Project, ...args: string[]): Promise<Undone> =>
+  forgeJson(project, ['undo', ...args]);
+const REF = /^refs\/forge\/backup\//;
+
+describe('forge undo', () => {
+  it('GIT-09 after recover it restores everything; again, it rolls back again; and so on', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const broken = [files(project), staged(project)];
+    const { backup_ref } = await recover(project);
+    const rolled = [files(project), staged(project)];
+    expect(differsFrom(project, 'checkpoint/APP-1-v1')).toBe('');
+    for (let i = 0; i < 2; i++) {
+      const back = await undoLast(project);
+      expect(back).toMatchObject({ ref: expect.stringMatching(REF), redo: 'forge undo' });
+      if (i === 0) expect(back).toMatchObject({ undone: backup_ref, action: 'rollback' });
+      expect([files(project), staged(project)]).toEqual(broken);
+      await forgeJson(project, ['recover', '--undo', '--yes']);
+      expect([files(project), staged(project)]).toEqual(rolled);
+    }
+  });
+
+  it('GIT-06 GIT-09 --rollback works although nothing is broken, and undo reverts it', async () => {
+    const project = await withCheckpoint();
+    project.write('src/extra.js', 'extra\n');
+    const before = files(project);
+    const kept = await runForge(project, ['recover', '--to', 'checkpoint/APP-1-v1', '--yes']);
+    expect(kept.stdout).toContain('forge recover --to checkpoint/APP-1-v1 --rollback   # goes back');
+    expect(files(project)).toEqual(before);
+    const again = ['recover', '--to', 'checkpoint/APP-1-v1', '--rollback'];
+    expect(await forgeError(project, again)).toMatchObject({
+      code: 'recover.unconfirmed',
+      hint: expect.stringContaining(`forge ${again.join(' ')} --yes`),
+    });
+    expect(await forgeJson(project, [...again, '--yes'])).toMatchObject({ decision: 'rollback' });
+    expect(differsFrom(project, 'checkpoint/APP-1-v1')).toBe('');
+    await undoLast(project);
+    expect(files(project)).toEqual(before);
+  });
+
+  it('GIT-09 undo restores the proofs that a rollback removed, and a redo removes them', async () => {
+    const project = await withCheckpoint();
+    await forgeJson(project, ['feature', 'add', 'NEW', 'More', '--test', 'test -f src/more.js']);
+    project.write('src/more.js', 'more\n');
+    await forgeJson(project, ['feature', 'verify', 'NEW']);
+    project.write('src/app.js', 'broken\n');
+    project.git('add', 'src');
+    project.git('commit', '-qm', 'Wreck');
+    const statusOf = (): unknown => storedFeature(project, 'NEW')?.status;
+    await recover(project);
+    const seen = [statusOf()];
+    for (let i = 0; i < 3; i++) {
+      await undoLast(project);
+      seen.push(statusOf());
+    }
+    expect(seen).toEqual(['in_progress', 'passing', 'in_progress', 'passing']);
+  });
+
+  it('GIT-09 restores a removed feature in its place with all fields; again, it is removed', async () => {
+    const project = await makeForge();
+    for (const id of ['A', 'B', 'C'])
+      await forgeJson(project, ['feature', 'add', id, id, '--test', 'true', '--no-run']);
+    await forgeJson(project, ['feature', 'verify', 'B']);
+    const before = project.read(FEATURES);
+    await forgeJson(project, ['feature', 'remove', 'b']);
+    const gone = project.read(FEATURES);
+    await forgeJson(project, ['feature', 'edit', 'C', '--name', 'Since then']);
+    await forgeJson(project, ['feature', 'edit', 'C', '--name', 'C']);
+    expect(await undoLast(project)).toMatchObject({
+      action: 'feature remove',
+      ref: expect.stringMatching(REF),
+    });
+    expect(project.read(FEATURES)).toBe(before);
+    expect(await undoLast(project)).toMatchObject({ action: 'undo' });
+    expect(project.read(FEATURES)).toBe(gone);
+    await forgeJson(project, ['feature', 'add', 'b', 'Another']);
+    const mine = project.read(FEATURES);
+    expect(await forgeError(project, ['undo'])).toMatchObject({ exitCode: 3, code: 'undo.newer' });
+    expect(project.read(FEATURES)).toBe(mine);
+  });
+
+  it('GIT-09 a discarded session runs again with every file restored; again, it is discarded', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['progress', 'add', 'Half of it']);
+    await forgeJson(project, ['focus', 'set', '--task', 'The task']);
+    const before = snapshot(project.path('.forge'));
+    await forgeJson(project, ['session', 'discard']);
+    const discarded = snapshot(project.path('.forge'));
+    for (let i = 0; i < 2; i++) {
+      await undoLast(project);
+      expect(differences(before, snapshot(project.path('.forge')))).toEqual([]);
+      await undoLast(project);
+      expect(differences(discarded, snapshot(project.path('.forge')))).toEqual([]);
+    }
+    expect(await undoLast(project)).toMatchObject({ action: 'session discard' });
+    expect(differences(before, snapshot(project.path('.forge')))).toEqual([]);
+    await forgeJson(project, ['progress', 'add', 'It goes on']);
+    await forgeJson(project, ['session', 'end']);
+  });
+
+  it('GIT-09 is refused while another session runs; nothing to undo: exit 2; without git: exit 3', async () => {
+    const project = await makeForge();
+    expect(await forgeError(project, ['undo'])).toMatchObject({ exitCode: 2, code: 'recover.no_backup' });
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'discard']);
+    await forgeJson(project, ['session', 'start']);
+    expect(await forgeError(project, ['undo'])).toMatchObject({ exitCode: 3, code: 'undo.newer' });
+    const plain = await makePlainForge();
+    await forgeJson(plain, ['feature', 'add', 'A', 'A']);
+    expect((await runForge(plain, ['feature', 'remove', 'A'])).stderr).toContain('cannot bring this back');
+    expect(await forgeError(plain, ['undo'])).toMatchObject({ exitCode: 3 });
+  });
+
+  it('GIT-09 LTM-12 a builder may not; --dry-run changes nothing', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'A']);
+    await forgeJson(project, ['feature', 'remove', 'A']);
+    expect(await forgeError(project, ['undo'], { env: { FORGE_ROLE: 'builder' } })).toMatchObject({
+      exitCode: 3,
+      code: 'role.denied',
+    });
+    const before = snapshot(project.dir);
+    expect((await runForge(project, ['undo', '-n'])).exitCode).toBe(0);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 });

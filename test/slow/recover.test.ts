@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
 import { logOf, verify } from '../support/memory.js';
+import { commitAll } from '../support/project.js';
 import {
   backups,
   breakThings,
@@ -83,8 +84,7 @@ describe('forge recover', () => {
     for (const id of ['A', 'B'])
       await forgeJson(project, ['feature', 'add', id, id, '--test', test, '--no-run']);
     await forgeJson(project, ['feature', 'verify', '--all']);
-    project.git('add', '.');
-    project.git('commit', '-qm', 'It works');
+    commitAll(project, 'It works');
     await forgeJson(project, ['checkpoint', 'create', 'APP', '--verify', test]);
     project.write('app.txt', 'slip\n');
     const { decision, checks, rules } = await plan(project);
@@ -98,12 +98,10 @@ describe('forge recover', () => {
   it('GIT-06 a run before the first commit of the work proves nothing about HEAD, where a commit broke it', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'A', '--test', 'test -f app.txt']);
-    project.git('add', '.');
-    project.git('commit', '-qm', 'Before');
+    commitAll(project, 'Before');
     project.write('app.txt', 'works\n');
     await forgeJson(project, ['feature', 'verify', 'A']);
-    project.git('add', '.');
-    project.git('commit', '-qm', 'It works');
+    commitAll(project, 'It works');
     await forgeJson(project, ['checkpoint', 'create', 'APP']);
     project.git('rm', '-q', 'app.txt');
     project.git('commit', '-qm', 'Remove it');
@@ -139,10 +137,7 @@ describe('forge recover', () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);
-    expect(await forgeError(project, ['recover'])).toMatchObject({
-      exitCode: 3,
-      code: 'recover.unconfirmed',
-    });
+    expect(await forgeError(project, 'recover')).toMatchObject({ exitCode: 3, code: 'recover.unconfirmed' });
     expect(files(project)).toEqual(before);
   });
 
@@ -173,11 +168,7 @@ describe('forge recover', () => {
     expect((await runForge(project, ['recover', '--yes'], { env })).exitCode).toBe(0);
     await breakThings(project);
     const before = files(project);
-    expect(await forgeError(project, ['recover', '--yes'], { env })).toMatchObject({
-      exitCode: 3,
-      code,
-      message,
-    });
+    expect(await forgeError(project, 'recover --yes', { env })).toMatchObject({ exitCode: 3, code, message });
     expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
   });
 

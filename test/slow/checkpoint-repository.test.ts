@@ -5,10 +5,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
 import { check, create, fileOf, gitState, list, type Made, statesOf } from '../support/checkpoints.js';
 import { cloneOf } from '../support/ci.js';
+import { hasShim, hasStrace, runFaulty, strikeCall, traceCalls } from '../support/faults.js';
 import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';
+import { copyOf, sample } from '../support/kills.js';
 import { LEDGER, verify } from '../support/memory.js';
-import { makeFolder, type Project, projectAt, run } from '../support/project.js';
-import { makeDiverged, makeForgeRepository } from '../support/typed.js';
+import { commitAll, makeFolder, type Project, projectAt, run } from '../support/project.js';
+import { makeDiverged, makeForgeRepository, typed } from '../support/typed.js';
 
 const CREATE = ['checkpoint', 'create', 'X', '--verify', 'true'];
 
@@ -58,8 +60,7 @@ describe('kinds of repositories', () => {
     const project = makeForgeRepository();
     await create(project, 'X');
     await forgeJson(project, ['note', 'add', 'more']);
-    project.git('add', '.');
-    project.git('commit', '-qm', 'More');
+    commitAll(project, 'More');
     const clone = cloneOf(project, '--depth', '1', '--no-tags');
     expect(await statesOf(clone)).toEqual(['X-v1 missing']);
     const { tag } = await create(clone, 'X');
@@ -84,8 +85,7 @@ describe('kinds of repositories', () => {
 
   it('B-38 GIT-05 in a submodule, and around one', async () => {
     const inner = makeForgeRepository();
-    inner.git('add', '.');
-    inner.git('commit', '-qm', 'Forge');
+    commitAll(inner, 'Forge');
     const outer = makeForgeRepository();
     outer.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.dir, 'sub');
     outer.git('commit', '-qm', 'Submodule');
@@ -123,8 +123,7 @@ describe('kinds of repositories', () => {
     const project = makeForgeRepository();
     project.git('switch', '-qc', '$(x)/-n;é');
     project.write('a\nb\t"c"', 'x');
-    project.git('add', '.');
-    project.git('commit', '-qm', 'Odd');
+    commitAll(project, 'Odd');
     const made = await create(project, 'X');
     expect(made.branch).toBe('$(x)/-n;é');
     expect(await check(project, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
@@ -212,5 +211,61 @@ describe('at the same time', () => {
       expect(counts[1]).toBeLessThanOrEqual(counts[0]);
       expect(counts[0]).toBeLessThanOrEqual(execution.size);
     }
+  });
+});
+
+/*
+ * The making of a checkpoint, killed at each call with which it changes forge's files. Before the tag nothing is left of
+ * it, after the tag the next checkpoint writes its manifest.
+ */
+
+const ARGS = ['checkpoint', 'create', 'X', '--verify', 'true', '--json', '--quiet'];
+
+function makeRig(): Project {
+  const project = makeForgeRepository();
+  typed(project, ['note', 'add', 'known']);
+  return project;
+}
+
+const hasTag = (project: Project): boolean => project.git('tag', '--list', 'checkpoint/X-v1') !== '';
+
+describe.skipIf(!hasStrace)('a kill while a checkpoint is made', () => {
+  it('B-108 GIT-05 leaves none, or a whole one', async () => {
+    const rig = makeRig();
+    const calls = traceCalls(copyOf(rig), ARGS);
+    expect(calls.length).toBeGreaterThan(20);
+    const seen = new Set<boolean>();
+    for (const call of sample(calls, 12)) {
+      const project = copyOf(rig);
+      const what = call.line.slice(0, 160);
+      strikeCall(project.dir, ARGS, calls, call, 'signal=KILL');
+      const isMade = hasTag(project);
+      seen.add(isMade);
+      expect({ what, states: await statesOf(project) }).toEqual({ what, states: isMade ? ['X-v1 ok'] : [] });
+      expect((await verify(project)).status, what).toBe('intact');
+      const next = await create(project, 'X');
+      expect([what, next.tag]).toEqual([what, isMade ? 'checkpoint/X-v2' : 'checkpoint/X-v1']);
+      expect(await check(project), what).toMatchObject({ exitCode: 0, codes: [] });
+    }
+    expect([...seen].sort()).toEqual([false, true]);
+  });
+});
+
+describe.skipIf(!hasShim)('a manifest that cannot be written', () => {
+  const fault = { path: '/git/checkpoints/', call: 'fsync', nth: 1 };
+
+  it('B-59 GIT-05 on a full disk: the tag is the checkpoint', async () => {
+    const project = makeRig();
+    const { exitCode, stderr } = runFaulty(project.dir, ARGS, {
+      ...fault,
+      call: 'write',
+      error: 'ENOSPC',
+      lasts: true,
+    });
+    expect([exitCode, stderr]).toEqual([6, expect.stringContaining('ENOSPC'.toLowerCase())]);
+    expect([hasTag(project), project.has(fileOf('X-v1'))]).toEqual([true, false]);
+    expect(await statesOf(project)).toEqual(['X-v1 ok']);
+    expect(await check(project)).toMatchObject({ exitCode: 0, codes: [] });
+    expect((await create(project, 'X')).tag).toBe('checkpoint/X-v2');
   });
 });

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { encodeDocument } from '../../src/core/schema.js';
-import { check, contentsOf, create, fileOf, list, type Made } from '../support/checkpoints.js';
+import { openForge } from '../../src/index.js';
+import { check, contentsOf, create, fileOf, list, type Made, statesOf } from '../support/checkpoints.js';
+import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { record } from '../support/memory.js';
-import type { Project } from '../support/project.js';
+import { containerOf, logOf, record, verify } from '../support/memory.js';
+import { commitAll, type Project } from '../support/project.js';
 
 describe('forge checkpoint verify', () => {
   const damages: [what: string, code: string, damage: (project: Project, made: Made) => void][] = [
@@ -65,8 +67,7 @@ describe('forge checkpoint verify', () => {
     await record(project);
     const made = await create(project, 'X');
     project.write('src/app.js', 'export const answer = 43;\n');
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'More');
+    commitAll(project, 'More');
     expect(await check(project)).toMatchObject({ exitCode: 0, codes: [], checkpoints: ['checkpoint/X-v1'] });
     damage(project, made);
     const found = await check(project);
@@ -85,8 +86,7 @@ describe('forge checkpoint verify', () => {
     const project = await makeForge();
     const made = await create(project, 'X');
     project.write('src/app.js', 'never tested\n');
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Untested');
+    commitAll(project, 'Untested');
     const { manifest_commit: _, ...manifest } = made;
     const commit = project.git('rev-parse', 'HEAD');
     const forged = encodeDocument({ ...manifest, commit }).toString();
@@ -117,5 +117,109 @@ describe('forge checkpoint verify', () => {
       exitCode: 3,
       code: 'trust.needed',
     });
+  });
+});
+
+describe('forge checkpoint list and show', () => {
+  it('GIT-05 shows one with or without checkpoint/, and rejects an invalid name', async () => {
+    const project = await makeForge();
+    const made = await create(project, 'X', '-m', 'It works');
+    for (const tag of ['X-v1', 'checkpoint/X-v1'])
+      expect(await forgeJson(project, ['checkpoint', 'show', tag])).toMatchObject({
+        tag: 'checkpoint/X-v1',
+        state: 'ok',
+        commit: made.commit,
+        file: fileOf('X-v1'),
+        ledger: made.ledger,
+      });
+    expect((await runForge(project, ['checkpoint', 'show', 'X-v1'])).stdout).toContain('It works');
+    const colored = await runForge(project, ['checkpoint', 'show', 'X-v1', '--color', 'always']);
+    expect(colored.stdout).toContain('\u001b[32mok\u001b');
+    expect(await forgeError(project, ['checkpoint', 'show', 'x-v1'])).toMatchObject({
+      exitCode: 2,
+      code: 'checkpoint.unknown',
+      hint: 'forge checkpoint list',
+    });
+    for (const tag of ['--', 'X', 'X-v1\n', '../X-v1', '-n'])
+      expect((await runForge(project, ['checkpoint', 'show', '--', tag])).exitCode).toBe(2);
+  });
+
+  it('GIT-05 marks a tag that forge did not make', async () => {
+    const project = await makeForge();
+    project.git('tag', '-a', 'checkpoint/SX9-123-v1', '-m', 'Working ATLAS-NATS connection');
+    project.git('tag', 'checkpoint/other');
+    expect(await statesOf(project)).toEqual(['SX9-123-v1 unverified']);
+  });
+
+  it('GIT-05 the library returns the latest usable checkpoint', async () => {
+    const project = await makeForge();
+    const latest = async (): Promise<string | undefined> =>
+      (await openForge(project.dir).checkpoint.latest())?.name;
+    expect(await latest()).toBeUndefined();
+    await create(project, 'A');
+    await create(project, 'B');
+    expect(await latest()).toBe('B-v1');
+    project.git('tag', '-f', 'checkpoint/B-v1', 'HEAD');
+    expect(await latest()).toBe('A-v1');
+    // One of a branch that HEAD does not lead to comes behind those of this one.
+    project.git('switch', '-qc', 'side');
+    await forgeJson(project, ['note', 'add', 'there']);
+    await create(project, 'C');
+    project.git('switch', '-q', 'main');
+    expect(await latest()).toBe('A-v1');
+  });
+});
+
+const notesOf = async (project: Project): Promise<unknown[]> =>
+  (await logOf(project, 'note')).map(({ record }) => record.text);
+
+/** `main` begun anew, without history, and without the file. */
+function rewrite(project: Project, file: string): void {
+  project.git('checkout', '-q', '--orphan', 'anew');
+  project.git('rm', '-qf', file);
+  project.git('commit', '-qm', 'As if it had never been');
+  project.git('branch', '-qM', 'anew', 'main');
+}
+
+async function withCheckpoint(): Promise<{ project: Project; file: string }> {
+  const project = await makeForge();
+  await forgeJson(project, ['note', 'add', 'what was agreed on']);
+  const file = containerOf(project);
+  await create(project, 'X');
+  return { project, file };
+}
+
+describe('memory and checkpoints', () => {
+  it('LTM-04 GIT-05 a fresh clone gets a rewritten history without the records; the tag keeps them', async () => {
+    const { project, file } = await withCheckpoint();
+    rewrite(project, file);
+    // It has no memory of its own: no journal, no anchor.
+    const fresh = cloneOf(project);
+    expect(fresh.has(file)).toBe(false);
+    expect(await verify(fresh)).toMatchObject({ status: 'intact', restored: [], problems: [] });
+    fresh.git('checkout', '-q', 'checkpoint/X-v1', '--', file);
+    expect(await notesOf(fresh)).toEqual(['what was agreed on']);
+    expect(await verify(fresh)).toMatchObject({ status: 'intact', problems: [] });
+  });
+
+  it('LTM-04 GIT-05 in the original clone they are restored when the tag is missing too', async () => {
+    const { project, file } = await withCheckpoint();
+    rewrite(project, file);
+    expect((await verify(project)).notes.join()).toContain('not in this tree');
+    project.git('tag', '-d', 'checkpoint/X-v1');
+    project.git('reflog', 'expire', '--expire=now', '--all');
+    expect((await verify(project)).restored).toHaveLength(1);
+    expect(await notesOf(project)).toEqual(['what was agreed on']);
+  });
+
+  it('LTM-04 GIT-05 does not report records that were redacted later as missing', async () => {
+    const { project } = await withCheckpoint();
+    const [note] = await logOf(project, 'note');
+    await forgeJson(project, ['memory', 'redact', note?.id ?? '', '--reason', 'it had to go'], {
+      terminal: true,
+    });
+    commitAll(project, 'Redacted');
+    expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
+    expect(await check(project)).toMatchObject({ exitCode: 0, codes: [] });
   });
 });

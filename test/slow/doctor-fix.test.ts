@@ -1,9 +1,14 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fixConflicts } from '../../src/index.js';
+import { makeConflict } from '../support/conflicts.js';
+import { atTerminal } from '../support/e2e-terminal.js';
+import { type Fault, hasShim, runFaulty } from '../support/faults.js';
 import {
   BASE,
   diverge,
   feature,
+  findings,
   fix,
   git,
   MERGED,
@@ -12,9 +17,18 @@ import {
   THEIRS,
   unmerged,
 } from '../support/fixes.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, featureFile, PASSING_FEATURE, snapshot } from '../support/forge-project.js';
-import { run } from '../support/project.js';
+import { forgeError, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import {
+  CONFIG,
+  differences,
+  featureFile,
+  makeForge,
+  PASSING_FEATURE,
+  snapshot,
+  storedFeature,
+} from '../support/forge-project.js';
+import { LEDGER } from '../support/memory.js';
+import { makeFolder, type Project, run } from '../support/project.js';
 
 /** The feature that both sides changed. */
 const FILE = featureFile('A');
@@ -110,5 +124,152 @@ describe('LAY-09 forge doctor --fix', () => {
         expect.stringContaining('forge doctor --fix'),
       ]);
     }
+  });
+
+  it('leaves a file that somebody resolved by hand to git', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, 'merge', 'other');
+    project.write(FILE, JSON.stringify(feature('A', { name: 'mine' })));
+    expect(await findings(project)).toEqual([
+      expect.stringMatching(
+        /^degraded: .*no conflict markers.* → git add -- \.forge\/memory\/long-term\/features\.d\/A\.json$/,
+      ),
+    ]);
+    expect((await fix(project)).fixes).toEqual([]);
+    expect(stored(project)).toEqual([feature('A', { name: 'mine' }), feature('C'), feature('D')]);
+  });
+
+  it('keeps edits between the markers, and can restore them', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, 'merge', 'other');
+    const text = project.read(FILE).replace('"name": "ours"', '"name": "MINE"');
+    project.write(FILE, text);
+    const { stderr } = await runForge(project, ['doctor', '--fix']);
+    expect(stderr).toContain('the current file, with your edits, is kept in .git/forge/conflicts');
+    const { fixes } = await fix(project);
+    expect(stored(project)).toEqual(MERGED);
+    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
+    expect([project.read(FILE), unmerged(project) === '']).toEqual([text, false]);
+  });
+
+  it('leaves an invalid side to a person', async () => {
+    const project = await diverge(BASE, OURS, [{ id: 'A' }, feature('B')]);
+    git(project, 'merge', 'other');
+    const before = project.read(FILE);
+    const [found] = await findings(project);
+    expect(found).toMatch(/\(theirs\)/);
+    expect(found).toContain(`git add -- ${FILE}`);
+    const { fixes, exitCode } = await fix(project);
+    expect([fixes, exitCode, project.read(FILE)]).toEqual([[], 1, before]);
+  });
+
+  it('names settings and ledger files with markers, and what to type', async () => {
+    const project = await makeForge();
+    project.write(CONFIG, `${project.read(CONFIG)}\n<<<<<<< HEAD\n# a\n=======\n# b\n>>>>>>> other\n`);
+    expect(await forgeError(project, ['config', 'list'])).toMatchObject({
+      exitCode: 4,
+      code: 'file.conflict',
+      message: expect.stringMatching(/config\.toml:\d+: it has a merge conflict \(lines \d+ to \d+\)/),
+      hint: expect.stringContaining('no marker lines'),
+    });
+    const ledger = `${LEDGER}/x.jsonl`;
+    project.write(ledger, '<<<<<<< HEAD\n=======\n>>>>>>> other\n');
+    project.git('add', '-A');
+    const found = await findings(project);
+    expect(found.find((text) => text.includes(CONFIG))).toMatch(/lines \d+ to \d+.* → .*EDITOR/);
+    expect(found.find((text) => text.includes(ledger))).toMatch(/\(lines 1 to 3\) → forge memory repair$/);
+    expect((await fix(project)).fixes).toEqual([]);
+  });
+});
+
+const ASK = ['doctor', '--fix'];
+
+describe('forge doctor --fix, with a person', () => {
+  it('LAY-09 shows its plan, asks, and acts only after a yes', async () => {
+    const project = await makeConflict();
+    const before = project.read(FILE);
+    const no = await atTerminal(project, ASK, [['Do it?', 'n\r']]);
+    expect([no.exitCode, project.read(FILE)]).toEqual([3, before]);
+    expect(no.shown.indexOf('name')).toBeLessThan(no.shown.indexOf('Do it?'));
+    expect(no.shown).toContain('Canceled: this needs confirmation (--yes).');
+    const stopped = await atTerminal(project, ASK, [['Do it?', '\u0003']]);
+    expect([stopped.exitCode, project.read(FILE)]).toEqual([130, before]);
+    const yes = await atTerminal(project, ASK, [['Do it?', 'y\r']]);
+    expect([yes.exitCode, project.git('ls-files', '-u')]).toEqual([0, '']);
+    expect(yes.shown).toContain('done:');
+  });
+
+  it('LAY-09 of two concurrent runs one does the work, and both succeed', async () => {
+    const project = await makeConflict();
+    const start = (): Promise<number | null> =>
+      new Promise((done) => startBinary(project.dir, FIX).on('close', done));
+    const codes = await Promise.all([start(), start(), start()]);
+    expect(codes).toContain(0);
+    expect(project.git('ls-files', '-u')).toBe('');
+    expect(storedFeature(project, 'A')?.name).toBe('ours');
+  });
+
+  it('LAY-09 a closed reader does not interrupt the work', async () => {
+    const project = await makeConflict();
+    const bin = new URL('../../bin/forge.js', import.meta.url).pathname;
+    run(project.dir, 'sh', ['-c', `'${process.execPath}' '${bin}' doctor --fix --yes | true`], {
+      env: { XDG_STATE_HOME: makeFolder() },
+    });
+    expect(storedFeature(project, 'A')?.name).toBe('ours');
+  });
+});
+
+/* `forge doctor --fix`, killed or with a disk error at each call that changes something. */
+
+const FIX = ['doctor', '--fix', '--yes'];
+const KEPT = '.git/forge/conflicts';
+const kept = (project: Project): string[] =>
+  existsSync(project.path(KEPT))
+    ? readdirSync(project.path(KEPT))
+        .filter((name) => !name.endsWith('.tmp'))
+        .map((name) => project.read(`${KEPT}/${name}`))
+    : [];
+
+/** Injects the fault at each call of a kind, in a new project each time. Returns the number of calls. */
+async function strikeEach(
+  fault: Fault,
+  then: (project: Project, before: string, merged: string) => void,
+): Promise<number> {
+  const whole = await makeConflict();
+  expect(runBinary(whole.dir, FIX).exitCode).toBe(0);
+  const merged = whole.read(FILE);
+  for (let nth = 1; ; nth++) {
+    const project = await makeConflict();
+    const before = project.read(FILE);
+    const { signal, exitCode } = runFaulty(project.dir, FIX, { nth, ...fault });
+    if (signal === null && exitCode === 0) return nth - 1;
+    then(project, before, merged);
+  }
+}
+
+/** The file is unchanged, or merged with a copy of the previous one; running it again completes the merge. */
+function expectWayOut(project: Project, before: string, merged: string): void {
+  const now = project.read(FILE);
+  expect([before, merged]).toContain(now);
+  if (now === merged) expect(kept(project)).toContain(before);
+  const { stdout } = runBinary(project.dir, FIX);
+  if (stdout.includes('git considers it unmerged')) project.git('add', '--', FILE);
+  expect([project.read(FILE), project.git('ls-files', '-u')]).toEqual([merged, '']);
+  expect(kept(project)).toContain(before);
+  expect(JSON.parse(runBinary(project.dir, ['feature', 'list', '--json']).stdout).features).toHaveLength(3);
+}
+
+describe.skipIf(!hasShim)('forge doctor --fix, interrupted', () => {
+  it.each(['write', 'rename', 'mkdir'])(
+    'LAY-09 killed at each %s: nothing is lost, and the next run completes it',
+    async (call) => {
+      const count = await strikeEach({ path: 'features.d|conflicts', call, kill: true }, expectWayOut);
+      expect(count).toBeGreaterThan(0);
+    },
+  );
+
+  it('LAY-09 on a full disk it reports that, and nothing is lost', async () => {
+    const fault = { path: 'features.d|conflicts', call: 'write', error: 'ENOSPC' } as const;
+    expect(await strikeEach(fault, expectWayOut)).toBeGreaterThan(0);
   });
 });

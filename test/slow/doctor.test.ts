@@ -1,46 +1,350 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeConflict } from '../support/conflicts.js';
-import { atTerminal } from '../support/e2e-terminal.js';
-import { startBinary } from '../support/forge.js';
-import { featureFile, storedFeature } from '../support/forge-project.js';
-import { makeFolder, run } from '../support/project.js';
+import type { Diagnosis, StartedSession, Where } from '../../src/index.js';
+import { cloneOf } from '../support/ci.js';
+import { doctor, NO_HOOKS, SERVERS, SETTINGS, wire } from '../support/doctored.js';
+import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import {
+  CONFIG,
+  FEATURES,
+  KNOWLEDGE,
+  makeForge,
+  makePlainForge,
+  SESSIONS,
+  snapshot,
+} from '../support/forge-project.js';
+import { containerOf, record, verify } from '../support/memory.js';
+import {
+  makeFolder,
+  makePlainProject,
+  makeRepository,
+  type Project,
+  projectAt,
+  run,
+} from '../support/project.js';
 
-/** The feature that both sides changed. */
-const FILE = featureFile('A');
+/** Each finding with its first command. */
+const rowsOf = (findings: Diagnosis['findings']): string[] =>
+  findings.map(({ severity, observed, commands }) => `${severity}: ${observed} → ${commands[0]}`);
 
-const FIX = ['doctor', '--fix'];
+async function look(project: Pick<Project, 'dir'>, args: string[] = []) {
+  const { stdout, stderr, exitCode } = await runForge(project, ['doctor', ...args, '--json']);
+  expect(stderr).toBe('');
+  const { findings } = JSON.parse(stdout) as Diagnosis;
+  for (const { observed, expected, why, commands } of findings)
+    for (const text of [observed, expected, why, ...commands]) expect(text).toMatch(/\S/);
+  return { exitCode, found: rowsOf(findings.filter(({ observed }) => observed !== NO_HOOKS)) };
+}
 
-describe('forge doctor --fix, with a person', () => {
-  it('LAY-09 shows its plan, asks, and acts only after a yes', async () => {
-    const project = await makeConflict();
-    const before = project.read(FILE);
-    const no = await atTerminal(project, FIX, [['Do it?', 'n\r']]);
-    expect([no.exitCode, project.read(FILE)]).toEqual([3, before]);
-    expect(no.shown.indexOf('name')).toBeLessThan(no.shown.indexOf('Do it?'));
-    expect(no.shown).toContain('Canceled: this needs confirmation (--yes).');
-    const stopped = await atTerminal(project, FIX, [['Do it?', '\u0003']]);
-    expect([stopped.exitCode, project.read(FILE)]).toEqual([130, before]);
-    const yes = await atTerminal(project, FIX, [['Do it?', 'y\r']]);
-    expect([yes.exitCode, project.git('ls-files', '-u')]).toEqual([0, '']);
-    expect(yes.shown).toContain('done:');
+describe('forge doctor where something is damaged', () => {
+  const damages: [string, (project: Project) => void, RegExp][] = [
+    ['settings that are not TOML', (p) => p.write(CONFIG, '[[['), /config\.toml:1.* → cp .* && git restore/],
+    ['a folder for settings', (p) => asFolder(p, CONFIG), /config\.toml is a folder.* → Replace it/],
+    ['a folder for features', (p) => asFolder(p, FEATURES), /features\.json is a folder.* → Replace it/],
+    [
+      'bytes for features',
+      (p) => p.write(FEATURES, Buffer.from([0xff, 0xfe, 0])),
+      /UTF-16.* → mv \S*features\.json \S*features\.json\.damaged {3}#/,
+    ],
+    [
+      'features without an end',
+      (p) => truncateSync(p.path(FEATURES), 20),
+      /features\.json:\d.* → mv \S*features\.json \S*features\.json\.damaged {3}#/,
+    ],
+    ['huge knowledge', (p) => truncateSync(p.path(KNOWLEDGE), 20 << 20), /knowledge\.json has \d+ bytes/],
+    [
+      'an archive',
+      (p) => p.write(`${SESSIONS}/2026-03-01-session-001-0123ab.json`, '{'),
+      /session-001-0123ab\.json:1/,
+    ],
+    ['a file for memory', (p) => asFile(p, '.forge/memory'), /memory.*ENOTDIR/],
+    ['a file for the state', (p) => asFile(p, '.git/forge'), /\.git\/forge.*ENOTDIR/],
+    ['the index', (p) => p.write('.git/index', 'junk'), /git ls-files: .*index.* → git status/],
+    ['a link for .forge', (p) => linked(p), /\.forge is a symbolic link/],
+  ];
+
+  it.each(damages)('B-12 reports damage and does not fail: %s', async (_, damage, expected) => {
+    const project = await makeForge();
+    damage(project);
+    const before = snapshot(project.dir);
+    for (const args of [[], ['--agent'], ['--fix', '--yes']]) {
+      const { exitCode, found: told } = await look(project, args);
+      expect([args, exitCode]).toEqual([args, 1]);
+      expect(told.filter((text) => /^blocking/.test(text)).join('\n')).toMatch(expected);
+    }
+    expect(snapshot(project.dir)).toEqual(before);
   });
 
-  it('LAY-09 of two concurrent runs one does the work, and both succeed', async () => {
-    const project = await makeConflict();
-    const start = (): Promise<number | null> =>
-      new Promise((done) => startBinary(project.dir, [...FIX, '--yes']).on('close', done));
-    const codes = await Promise.all([start(), start(), start()]);
-    expect(codes).toContain(0);
-    expect(project.git('ls-files', '-u')).toBe('');
-    expect(storedFeature(project, 'A')?.name).toBe('ours');
+  it('LAY-05 B-38 works in a bare repository, in a git dir and in an empty folder', async () => {
+    const bare = projectAt(makeFolder());
+    bare.git('init', '-q', '--bare');
+    for (const place of [bare, { dir: makeRepository().path('.git') }, makePlainProject()])
+      expect((await look(place)).found).toEqual([expect.stringMatching(/^blocking: There is no \.forge\//)]);
+    const plain = await makePlainForge();
+    plain.write(FEATURES, '{');
+    expect((await look(plain)).found).toContainEqual(
+      expect.stringMatching(/^blocking: \.forge\S*features\.json:1/),
+    );
   });
 
-  it('LAY-09 a closed reader does not interrupt the work', async () => {
-    const project = await makeConflict();
-    const bin = new URL('../../bin/forge.js', import.meta.url).pathname;
-    run(project.dir, 'sh', ['-c', `'${process.execPath}' '${bin}' doctor --fix --yes | true`], {
-      env: { XDG_STATE_HOME: makeFolder() },
+  it.runIf(process.getuid?.() === 0)('B-38 reports files that another user may not write', async () => {
+    const project = await makeForge();
+    chmodSync(project.dir, 0o755);
+    chmodSync(project.path(FEATURES), 0o600);
+    const home = makeFolder();
+    chownSync(home, 65534, 65534);
+    const look = (): string[] => {
+      const words = ['--reuid=65534', '--clear-groups', process.execPath, BIN, 'doctor', '--json'];
+      const env = { HOME: home, XDG_STATE_HOME: home };
+      const { exitCode, stdout } = run(project.dir, 'setpriv', words, { env });
+      expect(exitCode).toBe(1);
+      const { findings } = JSON.parse(stdout) as Diagnosis;
+      return findings.map(({ observed, commands }) => `${observed} → ${commands[0]}`);
+    };
+    expect(look()).toEqual([
+      expect.stringMatching(/dubious ownership.* → git config --global --add safe\.directory/),
+    ]);
+    writeFileSync(join(home, '.gitconfig'), `[safe]\n\tdirectory = ${project.dir}\n`);
+    const told = look();
+    expect(told).toContainEqual(expect.stringMatching(/EACCES|permission denied/i));
+  });
+});
+
+function asFolder(project: Project, path: string): void {
+  rmSync(project.path(path));
+  mkdirSync(project.path(path));
+}
+function asFile(project: Project, path: string): void {
+  rmSync(project.path(path), { recursive: true });
+  project.write(path, 'x');
+}
+function linked(project: Project): void {
+  const folder = makeFolder();
+  rmSync(project.path('.forge'), { recursive: true });
+  symlinkSync(folder, project.path('.forge'));
+}
+
+describe('forge doctor about the repository', () => {
+  it('B-45 reports a shallow clone', async () => {
+    const clone = cloneOf(await makeForge(), '--depth', '1');
+    expect((await look(clone)).found).toContain('advisory: this clone is shallow → git fetch --unshallow');
+  });
+
+  it('B-39 names an index.lock that a killed git left, not one of a git at work', async () => {
+    const project = await makeForge();
+    project.write('.git/index.lock', '');
+    expect((await doctor(project)).found).toEqual([]);
+    const old = new Date(Date.now() - 120_000);
+    utimesSync(project.path('.git/index.lock'), old, old);
+    expect(await doctor(project)).toEqual({
+      exitCode: 1,
+      found: ['blocking: git may have been killed: its index.lock is older than a minute'],
+      commands: [`rm ${project.path('.git/index.lock')}   # if no git runs here`],
     });
-    expect(storedFeature(project, 'A')?.name).toBe('ours');
+  });
+
+  it('distinguishes an ignored folder from one that is not committed yet', async () => {
+    const fresh = makeRepository();
+    await runForge(fresh, ['init', '--yes']);
+    expect(await doctor(fresh)).toMatchObject({
+      exitCode: 0,
+      found: ['advisory: .forge/ is not in git yet'],
+    });
+    fresh.write('.gitignore', '.forge/\n');
+    expect((await doctor(fresh)).found).toEqual(['degraded: git ignores .forge/']);
+
+    const tracked = await makeForge();
+    tracked.write('.gitignore', '.forge\n');
+    expect((await doctor(tracked)).found).toEqual(['degraded: git ignores .forge/']);
+    mkdirSync(tracked.path('src/deep'), { recursive: true });
+    expect((await doctor({ dir: tracked.path('src/deep') })).found).toEqual([
+      'degraded: git ignores .forge/',
+    ]);
+  });
+});
+
+describe('forge doctor --agent', () => {
+  it('AGT-01 finds nothing when forge wired them all', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['agent', 'install', 'all']);
+    expect(await doctor(project, ['--agent'])).toMatchObject({ exitCode: 0, found: [] });
+  });
+
+  it('AGT-01 explains how to start; a named agent has to be wired', async () => {
+    const project = await makeForge();
+    expect(await doctor(project, ['--agent'])).toMatchObject({
+      exitCode: 0,
+      found: ['advisory: no agent is wired here'],
+    });
+    expect(await doctor(project, ['--agent', 'claude'])).toMatchObject({
+      exitCode: 1,
+      found: ['blocking: Claude Code is not wired'],
+      commands: ['forge agent install claude'],
+    });
+    const error = await forgeError(project, ['doctor', '--agent', 'nobody']);
+    expect([error.exitCode, error.code]).toEqual([2, 'agent.unknown']);
+  });
+
+  it('AGT-01 checks that the program of a hook exists', async () => {
+    const project = await makeForge();
+    const start = `node '${BIN}'`;
+    wire(project, start);
+    expect((await doctor(project, ['--agent'])).found).toEqual([]);
+    wire(project, '/gone/forge');
+    expect(await doctor(project, ['--agent'])).toMatchObject({
+      exitCode: 1,
+      found: [SETTINGS, SERVERS].map((path) => `blocking: ${path} starts /gone/forge, which does not exist`),
+    });
+  });
+
+  it.each<[string, string, string[]]>([
+    ['programs that a PATH or a shell finds', 'npx --no-install forge', []],
+    [
+      'quoted paths that are gone, each once',
+      'node "/opt/ab/forge.js"',
+      [`blocking: ${SETTINGS} starts node "/opt/ab/forge.js", which does not exist`, expect.any(String)],
+    ],
+  ])('AGT-01 checks %s', async (_, command, expected) => {
+    const project = await makeForge();
+    wire(project, command);
+    const { found } = await doctor(project, ['--agent']);
+    expect(found).toEqual(expected);
+  });
+
+  it('AGT-01 reports unapproved tests and failed hooks', async () => {
+    const project = await makeForge();
+    wire(project);
+    await runForge(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
+    await runForge(project, ['trust', '--revoke'], { terminal: true });
+    const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+    const log = [`${ago(30)} claude stop: disk.full`, `${ago(1)} claude session-start: lock.busy`];
+    project.write('.git/forge/hooks.log', `${log.join('\n')}\n`);
+    const { found, commands, exitCode } = await doctor(project, ['--agent']);
+    expect(found).toEqual([
+      expect.stringMatching(/^degraded: not approved: \d of this project's tests, scripts and skills$/),
+      'degraded: hooks failed within the last day: session-start: lock.busy',
+    ]);
+    expect(commands).toEqual(['forge trust', 'tail .git/forge/hooks.log']);
+    expect(exitCode).toBe(0);
+  });
+});
+
+const SCRIPT = '.git/forge/hook';
+const RECOVER = '.git/forge/recover.json';
+
+async function findings(project: Project): Promise<Diagnosis['findings']> {
+  return (JSON.parse((await runForge(project, ['doctor', '--json'])).stdout) as Diagnosis).findings;
+}
+
+const found = async (project: Project): Promise<string[]> => rowsOf(await findings(project));
+
+/** Memory that was damaged and is intact again. */
+async function waiting(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['hooks', 'install']);
+  await record(project);
+  const file = containerOf(project);
+  const whole = project.read(file);
+  project.write(file, whole.replace('"task_id":"A"', '"task_id":"Z"'));
+  await verify(project);
+  project.write(file, whole);
+  await verify(project);
+  return project;
+}
+
+const start = (project: Project, options: RunOptions = {}): Promise<StartedSession> =>
+  forgeJson(project, ['session', 'start'], options);
+
+describe('work that waits for a human', () => {
+  it('LTM-05 is reported by forge, doctor and each session start until a human has reviewed it', async () => {
+    const project = await waiting();
+    const said = /memory was damaged and is intact again .* wait for a human's review/i;
+    const [finding] = await findings(project);
+    expect(finding).toMatchObject({
+      severity: 'blocking',
+      observed: expect.stringMatching(said),
+      commands: ['forge memory override acknowledge --reason "TEXT"'],
+    });
+    for (let i = 0; i < 2; i++) {
+      const { warnings } = await start(project);
+      expect(warnings.filter((text) => said.test(text)).length).toBe(1);
+      expect(warnings.join()).toContain('forge memory override acknowledge --reason "TEXT"');
+    }
+    const where = await forgeJson<Where>(project, []);
+    expect(where).toMatchObject({ paused: expect.stringMatching(said), recovering: false });
+    expect(where.next.slice(0, 1)).toEqual(finding?.commands);
+    expect((await runForge(project, [])).stdout).toMatch(/^Paused {4}Memory was damaged/m);
+    expect((await runForge(project, ['cycle', 'true'])).exitCode).toBe(3);
+
+    await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', 'seen'], { terminal: true });
+    expect(await found(project)).toEqual([]);
+    expect((await start(project)).warnings).toEqual([]);
+    expect((await forgeJson<Where>(project, [])).paused).toBeNull();
+  });
+});
+
+describe('a rollback that waits', () => {
+  it('GIT-06 is reported by forge, doctor and session start, with the command that completes it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['hooks', 'install']);
+    project.write(RECOVER, '{ "half": ');
+    expect(await found(project)).toEqual([
+      'blocking: a rollback or its undo was interrupted → forge recover',
+    ]);
+    const where = await forgeJson<Where>(project, []);
+    expect([where.recovering, where.next[0]]).toEqual([true, 'forge recover']);
+    expect((await runForge(project, [])).stdout).toMatch(/^Recovery {2}a rollback/m);
+    expect((await start(project)).warnings.join()).toMatch(
+      /A recovery was interrupted and waits: .*forge recover/,
+    );
+  });
+});
+
+describe('forge doctor about git hooks', () => {
+  it('GIT-03 reports missing hooks and missing programs', async () => {
+    const project = await makeForge();
+    expect(await found(project)).toEqual(["advisory: git's hooks are not installed → forge hooks install"]);
+    await forgeJson(project, ['hooks', 'install']);
+    expect(await found(project)).toEqual([]);
+    const script = project.read(SCRIPT);
+    for (const name of ['forge_node', 'forge_program']) {
+      project.write(SCRIPT, script.replace(new RegExp(`^${name}=.*$`, 'm'), `${name}='/gone/it'\\''s'`));
+      expect(await found(project)).toEqual([
+        "degraded: git's hooks start /gone/it's, which does not exist → forge hooks install",
+      ]);
+    }
+    project.write(SCRIPT, script);
+    rmSync(project.path('.git/hooks/commit-msg'));
+    expect(await found(project)).toEqual(['degraded: commit-msg: not installed → forge hooks install']);
+    rmSync(project.path(SCRIPT));
+    expect(await found(project)).toContainEqual(
+      expect.stringMatching(
+        /^degraded: git's hooks start \S+hook, which does not exist → forge hooks install$/,
+      ),
+    );
+    await forgeJson(project, ['hooks', 'install']);
+    expect(await found(project)).toEqual([]);
+  });
+
+  it('GIT-03 reports nothing when they are turned off, and why they cannot be installed', async () => {
+    const project = await makeForge();
+    project.git('config', 'core.hooksPath', makeFolder());
+    expect(await found(project)).toEqual([
+      expect.stringMatching(
+        /^advisory: git's hooks are not installed: .* belongs to more than this repository → forge hooks status$/,
+      ),
+    ]);
+    await forgeJson(project, ['config', 'set', 'commit.enforce', 'off']);
+    expect(await found(project)).toEqual([]);
   });
 });

@@ -1,12 +1,24 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cycle, noteOf, ready, refusal, sh, storedCycles } from '../support/cycles.js';
-import { runForge } from '../support/forge.js';
-import { FEATURES } from '../support/forge-project.js';
-import { LEDGER } from '../support/memory.js';
-import { makeFolder } from '../support/project.js';
+import {
+  cycle,
+  MARK,
+  noteOf,
+  ready,
+  refusal,
+  type Stored,
+  sh,
+  storedCycles,
+  trust,
+} from '../support/cycles.js';
+import { BIN, forgeJson, runBinary, runForge } from '../support/forge.js';
+import { FEATURES, makeForge } from '../support/forge-project.js';
+import { isSoak } from '../support/kills.js';
+import { LEDGER, logOf } from '../support/memory.js';
+import { commitAll, HANG, makeFolder, type Project } from '../support/project.js';
 
 describe('forge cycle', () => {
   it('GOV-01 GOV-02 a command that cannot start makes no cycle and ends a loop', async () => {
@@ -23,9 +35,7 @@ describe('forge cycle', () => {
     expect(await storedCycles(project)).toEqual([]);
     expect((await cycle(project, ['--', 'true'])).warnings).toEqual([]);
     expect(await refusal(project, ['cycle'])).toMatchObject({ exitCode: 2, code: 'cycle.command' });
-    expect(await refusal(project, ['cycle', '--task', '../x', '--', 'true'])).toMatchObject({
-      exitCode: 2,
-    });
+    expect(await refusal(project, ['cycle', '--task', '../x', '--', 'true'])).toMatchObject({ exitCode: 2 });
   });
 
   it.each([
@@ -48,11 +58,7 @@ describe('forge cycle', () => {
 
   it('B-93 runs the command as a BUILDER in the caller’s environment, with the briefing as a file and on stdin', async () => {
     const project = await ready();
-    const env = {
-      API_TOKEN: 'kept',
-      FORGE_TRUST: 'x'.repeat(64),
-      FORGE_ROLE: 'supervisor',
-    };
+    const env = { API_TOKEN: 'kept', FORGE_TRUST: 'x'.repeat(64), FORGE_ROLE: 'supervisor' };
     const out = makeFolder();
     const script = `env > ${out}/env; cat > ${out}/stdin; cat "$FORGE_BRIEFING" > ${out}/file; stat -c %a "$(dirname "$FORGE_BRIEFING")" > ${out}/mode; dirname "$FORGE_BRIEFING" > ${out}/folder`;
     await cycle(project, sh(script), { env });
@@ -88,5 +94,191 @@ describe('forge cycle', () => {
     expect(result).toMatchObject({ classification: 'FAILURE', exit_code: null, exit: 1 });
     expect(noteOf(result, 'execution')).toBe('sh: stopped after 1 s');
     expect(project.has('saved')).toBe(true);
+  });
+});
+
+const storedTasks = (cycles: Awaited<ReturnType<typeof storedCycles>>): unknown[] =>
+  cycles.map(({ execution }) => execution.task_id);
+
+describe('the folder of the command', () => {
+  it('B-93 GOV-01 is needed: without it nothing runs, and no cycle is recorded', async () => {
+    const project = await ready();
+    project.write('.forge/init.sh', '#!/bin/sh\ntouch ran\n');
+    await trust(project);
+    const env = { TMPDIR: '/nonexistent' };
+    const { exitCode, stdout, stderr } = runBinary(project.dir, ['cycle', '--json', ...sh('touch ran')], {
+      env,
+    });
+    expect([exitCode, stdout]).toEqual([6, '']);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: {
+        kind: 'outside',
+        code: 'cycle.folder',
+        message: 'The folder for the command could not be made in /nonexistent: ENOENT.',
+        hint: expect.stringMatching(/^TMPDIR=\/tmp forge cycle -- COMMAND/),
+      },
+    });
+    expect([project.has('ran'), project.has(MARK)]).toEqual([false, false]);
+    const next = runBinary(project.dir, ['cycle', '--json', ...sh('touch done')]);
+    expect(JSON.parse(next.stdout)).toMatchObject({ cycle: 1, classification: 'SUCCESS', warnings: [] });
+  });
+
+  it('GOV-01 contains only the briefing and the observations', async () => {
+    const project = await ready();
+    const script = 'ls "$(dirname "$FORGE_OBSERVATIONS")" > seen; ls .git/forge > state; touch done';
+    const { stdout } = runBinary(project.dir, ['cycle', '--json', ...sh(script)]);
+    expect(JSON.parse(stdout)).toMatchObject({ classification: 'SUCCESS', report: { files_changed: 3 } });
+    expect(project.read('seen')).toBe('briefing.md\nobservations.jsonl\n');
+    expect(project.read('state')).not.toMatch(/^(tree|index|objects)/m);
+  });
+});
+
+describe('effects of the command on forge', () => {
+  it('B-07 refuses its memory writes, and allows progress, focus and verify', async () => {
+    const project = await ready();
+    await forgeJson(project, ['session', 'start']);
+    const forge = `"${process.execPath}" "${BIN}"`;
+    const script = [
+      `${forge} memory record --task A --exit-code 0; echo "record $?"`,
+      `${forge} knowledge add invariant x; echo "knowledge $?"`,
+      `${forge} config set briefing.budget 900; echo "config $?"`,
+      `${forge} cycle -- true; echo "cycle $?"`,
+      `${forge} progress add "wired it"; echo "progress $?"`,
+      'touch done',
+      `${forge} feature verify A; echo "verify $?"`,
+    ].join('\n');
+    const { stdout, stderr } = runBinary(project.dir, ['cycle', ...sh(script)]);
+    for (const said of ['record 3', 'knowledge 0', 'config 3', 'cycle 3', 'progress 0', 'verify 0'])
+      expect(stderr).toContain(`  | ${said}\n`);
+    expect(stdout).toMatch(/^Cycle 1 /);
+    expect((await storedCycles(project)).length).toBe(1);
+  });
+
+  it('B-07 refuses memory writes of the tests and init.sh too', async () => {
+    const call = `"${process.execPath}" "${BIN}" memory record --task X --exit-code 0`;
+    const project = await ready(`sh -c '${call}; test $? = 3 && test -f done'`);
+    project.write('.forge/init.sh', `#!/bin/sh\n${call}\ntest $? = 3\n`);
+    await trust(project);
+    const { stdout } = runBinary(project.dir, ['cycle', '--json', '--', 'touch', 'done']);
+    expect(JSON.parse(stdout)).toMatchObject({ exit_code: 0, report: { environment_valid: true } });
+    expect(storedTasks(await storedCycles(project))).toEqual(['A']);
+  });
+
+  it('GOV-01 makes a breach during the command a GOVERNANCE_VIOLATION', async () => {
+    const project = await ready();
+    await forgeJson(project, ['session', 'start']);
+    const script = `touch done; "${process.execPath}" "${BIN}" progress add 'ask bob@corp-mail.org'; exit 0`;
+    const { stdout, exitCode } = runBinary(project.dir, ['cycle', '--json', ...sh(script)]);
+    const { classification, report } = JSON.parse(stdout) as Record<
+      string,
+      { governance_violations: string[] }
+    >;
+    expect([exitCode, classification]).toEqual([1, 'GOVERNANCE_VIOLATION']);
+    expect(report?.governance_violations.length).toBe(1);
+    // An older breach is nobody's any more.
+    const next = runBinary(project.dir, ['cycle', '--json', '--', 'true']);
+    expect(JSON.parse(next.stdout)).toMatchObject({ task: 'none', classification: 'PARTIAL_SUCCESS' });
+  });
+
+  it('B-92 reads a flood of output to its end, and keeps the record small', async () => {
+    const project = await ready();
+    const bytes = isSoak ? 2 ** 30 : 2 ** 25;
+    const command = `ulimit -v unlimited; exec "${process.execPath}" "${BIN}" cycle -q -- head -c ${bytes} /dev/zero`;
+    const { status } = spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: HANG });
+    expect(status).toBe(1);
+    expect((await storedCycles(project))[0]?.execution).toMatchObject({ exit_code: 0, log: { bytes } });
+  });
+
+  it('B-09 records the cycle with stdin and stdout closed', async () => {
+    const project = await ready();
+    const command = `"${process.execPath}" "${BIN}" cycle -- sh -c 'exec 0<&-; yes | head -c 3000000; touch done' 0<&- 2>&1 | true`;
+    spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: HANG });
+    expect((await storedCycles(project))[0]?.evaluation.classification).toBe('SUCCESS');
+  });
+});
+
+const FORGE = `"${process.execPath}" "${BIN}"`;
+const PATTERN = 'the e2e tests need port 0';
+
+async function readyBuilder(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['config', 'set', 'session.commit', 'false']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'Log "in"', '--test', 'test -f done']);
+  await forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0', '--pattern', PATTERN]);
+  project.write('.gitignore', 'seen\n');
+  commitAll(project, 'Set up');
+  return project;
+}
+
+const candidate = async (project: Project): Promise<{ id: string; seen: number } | undefined> => {
+  const { text } = (await forgeJson(project, ['briefing'])) as unknown as { text: string };
+  const found = /(C-\d+): the e2e tests need port 0, seen (\d+) times?/.exec(text);
+  return found ? { id: found[1] as string, seen: Number(found[2]) } : undefined;
+};
+
+describe('the briefing of a builder', () => {
+  it('GOV-05 names the task, tests, files, prohibitions, how to report, and open candidates', async () => {
+    const project = await readyBuilder();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['focus', 'set', '--task', 'A', '--file', 'src/login.ts']);
+    const id = (await candidate(project))?.id;
+    await cycle(project, sh('cat "$FORGE_BRIEFING" > seen'));
+    const text = project.read('seen');
+    const section = text.slice(text.indexOf('## Your cycle'));
+    for (const line of [
+      '- Task: "A: Log \\"in\\""',
+      '- Test: "test -f done"',
+      '- Files in focus: "src/login.ts"',
+      'You may not',
+      `    echo '{"pattern":"the e2e tests need port 0"}' >> "$FORGE_OBSERVATIONS"`,
+      'Its scope is execution unless',
+      `- "${id}: the e2e tests need port 0, seen 1 time"`,
+      `    echo '{"confirm":"${id}"}' >> "$FORGE_OBSERVATIONS"`,
+    ])
+      expect(section).toContain(line);
+  });
+
+  it('GOV-05 shows commands that work as typed', async () => {
+    const project = await readyBuilder();
+    await forgeJson(project, ['session', 'start']);
+    const { id, seen } = (await candidate(project)) as { id: string; seen: number };
+    const script = [
+      `grep '^    echo' "$FORGE_BRIEFING" | grep confirm | sh`,
+      `echo '{"confirm":"C-999999999"}' >> "$FORGE_OBSERVATIONS"`,
+      `${FORGE} note add "a note"`,
+      `${FORGE} session end --learned "a lesson" --confirm ${id}`,
+      'touch done',
+    ];
+    const result = await cycle(project, sh(script.join(' && ')));
+    expect([result.classification, result.exit_code, result.report?.governance_violations]).toEqual([
+      'SUCCESS',
+      0,
+      [],
+    ]);
+    expect(result.warnings).toContain('observations: There is no candidate "C-999999999".');
+    const { evaluation } = (await storedCycles(project)).at(-1) as Stored;
+    const scope = 'execution';
+    expect(evaluation.patterns).toEqual(
+      ['a lesson', PATTERN, PATTERN].map((pattern) => ({ pattern, scope, holds: true })),
+    );
+    expect((await candidate(project))?.seen).toBe(seen + 1);
+    expect((await logOf(project, 'note')).map(({ record }) => [record.text, record.by])).toEqual([
+      ['a note', 'agent'],
+    ]);
+    expect((await forgeJson(project, ['knowledge', 'list'])).learnings).toEqual([]);
+  });
+});
+
+describe('a cycle that failed', () => {
+  it('GOV-05 GOV-04 names the failing test in its output and in the progress log', async () => {
+    const project = await readyBuilder();
+    await forgeJson(project, ['session', 'start']);
+    const { stdout } = await runForge(project, ['cycle', ...sh('true')]);
+    expect(stdout).toMatch(/Cycle 2 FAILURE: A\n/);
+    expect(stdout).toContain('\n  test -f done failed (A, exit 1)\n');
+    const shown = await runForge(project, ['progress', 'show']);
+    expect(shown.stdout).toMatch(
+      /Cycle 2 FAILURE: A, 0\/1 features passing, test -f done failed \(A, exit 1\)/,
+    );
   });
 });

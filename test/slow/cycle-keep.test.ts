@@ -5,7 +5,7 @@ import { list } from '../support/checkpoints.js';
 import { cycle, noteOf, sh, storedCycles } from '../support/cycles.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { CONFIG, makeForge, PROGRESS } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
+import { commitAll, type Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 const set = (project: Project, name: string): Promise<unknown> =>
@@ -16,8 +16,7 @@ async function ready(...settings: string[]): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, 'feature add --no-run FORGE-001 "Login works" --test "test -f done"');
   for (const name of settings) await set(project, name);
-  project.git('add', '.');
-  project.git('commit', '-qm', '[FORGE] Plan');
+  commitAll(project, '[FORGE] Plan');
   return project;
 }
 
@@ -71,8 +70,7 @@ describe('[cycle] commit', () => {
     expect((await cycle(project, sh('touch done'))).report).toMatchObject({ commit: null, checkpoint: null });
     await set(project, 'commit');
     await set(project, 'checkpoint');
-    project.git('add', '-A');
-    project.git('commit', '-qm', '[FORGE] Settings');
+    commitAll(project, '[FORGE] Settings');
     project.git('reset', '-q', '--soft', before);
     project.git('commit', '-qm', '[FORGE] All');
     const all = head(project);
@@ -84,8 +82,7 @@ describe('[cycle] commit', () => {
     );
     expect(head(project)).toBe(all);
     // Only memory changed: its commit is the session's.
-    project.git('add', '.');
-    project.git('commit', '-qm', '[FORGE] By hand');
+    commitAll(project, '[FORGE] By hand');
     const last = head(project);
     expect((await cycle(project, ['--task', 'X', '--', 'true'])).report?.commit).toBeNull();
     expect(head(project)).toBe(last);
@@ -143,8 +140,7 @@ describe('[cycle] commit', () => {
     const project = await ready();
     const text = project.read(CONFIG).replace('#commit = false', 'commit = true');
     project.write(CONFIG, text.replace('#checkpoint = false', 'checkpoint = true'));
-    project.git('add', '-A');
-    project.git('commit', '-qm', '[FORGE] Settings');
+    commitAll(project, '[FORGE] Settings');
     const first = await cycle(project, sh('touch done'));
     expect(first.report).toMatchObject({ commit: null, checkpoint: null });
     expect(first.warnings.join('\n')).toMatch(

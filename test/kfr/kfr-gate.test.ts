@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { EndedSession } from '../../src/index.js';
-import { ada, at, bob, type Started, start } from '../support/agents.js';
+import type { EndedSession, StartedSession } from '../../src/index.js';
+import { ada, at, bob, start } from '../support/agents.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, snapshot } from '../support/forge-project.js';
 import { makeInterrupted } from '../support/gates.js';
@@ -147,7 +147,7 @@ describe('working memory and sessions', () => {
     const { project, id } = await makeInterrupted();
     await patch(project, [add('Goal', 'logout works everywhere')], { world: at(ada, 1) });
     const resumed = await start(project, at(bob, 30, 'gone'), '--resume', 'latest');
-    expect((resumed as Started & { briefing: { text: string } }).briefing.text).toContain(
+    expect((resumed as StartedSession & { briefing: { text: string } }).briefing.text).toContain(
       '- [kfr-1, requires resolution] which cookie?',
     );
     const { session, entries } = await list(project);

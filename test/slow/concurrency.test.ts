@@ -3,7 +3,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Agent, type Listed } from '../support/e2e-agents.js';
+import type { SessionOverview } from '../../src/index.js';
+import { Agent } from '../support/e2e-agents.js';
 import { startBinary, startLibrary } from '../support/forge.js';
 import { PROGRESS } from '../support/forge-project.js';
 import { expectWhole, kills } from '../support/kills.js';
@@ -124,7 +125,7 @@ describe('readers during writes', () => {
       const reader = startBinary(project.dir, ['session', 'list', '--json']);
       const { exitCode, stdout } = await follow(reader).ended;
       expect(exitCode).toBe(0);
-      const { sessions } = JSON.parse(stdout) as Listed;
+      const { sessions } = JSON.parse(stdout) as SessionOverview;
       expect(sessions.filter(({ status, next }) => status !== 'ended' || next !== 'go on')).toEqual([]);
       expect(sessions.length).toBeGreaterThanOrEqual(seen);
       seen = Math.min(sessions.length, 20);

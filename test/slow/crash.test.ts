@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { systemWorld } from '../../src/index.js';
-import type { Listed, Started } from '../support/e2e-agents.js';
+import { type SessionOverview, type StartedSession, systemWorld } from '../../src/index.js';
 import { hasStrace } from '../support/faults.js';
 import { BIN, forgeJson } from '../support/forge.js';
 import { abandon, expectEachOnce, expectWhole, isFar, killAfter, kills, measure } from '../support/kills.js';
@@ -25,7 +24,7 @@ async function note(project: Project, text: string): Promise<string> {
 async function expectAllBack(project: Project, lines: readonly string[]): Promise<void> {
   expectEachOnce(project, lines);
   expectWhole(project);
-  const { sessions, active } = await forgeJson<Listed>(project, ['session', 'list', '--limit', '1000'], ME);
+  const { sessions, active } = await forgeJson<SessionOverview>(project, 'session list --limit 1000', ME);
   expect(active?.status).toBe('running');
   expect(sessions.filter(({ status }) => !['ended', 'interrupted'].includes(status))).toEqual([]);
   const { text } = await forgeJson<{ text: string }>(project, ['briefing'], ME);
@@ -43,7 +42,7 @@ async function survivesStart(
   await forgeJson(project, ['progress', 'next', `step ${n}`], ME);
   abandon(project);
   await kill();
-  const next = typedJson<Started>(project, START);
+  const next = typedJson<StartedSession>(project, START);
   expect(next.briefing.text).toContain(`step ${n}`);
   await expectAllBack(project, lines);
 }
@@ -53,14 +52,14 @@ async function survivesStart(
  * completes what was begun, and stores nothing twice.
  */
 async function survivesEnd(project: Project, n: number, lines: string[], kill: () => unknown): Promise<void> {
-  const { session } = await forgeJson<Started>(project, START, ME);
+  const { session } = await forgeJson<StartedSession>(project, START, ME);
   lines.push(await note(project, `line ${n}`));
   await kill();
-  let next = typedJson<Started>(project, START);
+  let next = typedJson<StartedSession>(project, START);
   if (next.session.id === session.id) {
     expectEachOnce(project, lines);
     typed(project, END(n));
-    next = typedJson<Started>(project, START);
+    next = typedJson<StartedSession>(project, START);
   }
   expect(next.session.id).not.toBe(session.id);
   const learned = project.read('.forge/memory/long-term/knowledge.json');

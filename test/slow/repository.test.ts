@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { chownSync, lstatSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { StartedSession } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
-import type { Started } from '../support/e2e-agents.js';
 import { featureFile } from '../support/forge-project.js';
 import { changedPaths, makeFolder, makePlainProject, type Project, projectAt } from '../support/project.js';
 import {
@@ -73,10 +73,7 @@ describe('without a repository, or in another one', () => {
       craft(evil, victim);
       const before = fingerprint(victim.dir);
 
-      expect(typedError(evil, ['feature', 'verify', 'F-1'])).toMatchObject({
-        exitCode: 3,
-        code: 'trust.needed',
-      });
+      expect(typedError(evil, 'feature verify F-1')).toMatchObject({ exitCode: 3, code: 'trust.needed' });
       typed(evil, ['session', 'start']);
       typed(evil, ['progress', 'add', 'x']);
       typed(evil, ['session', 'end']);
@@ -97,13 +94,13 @@ describe('a tree that git changed under a running session', () => {
     typed(project, ['init', '--yes']);
     typed(project, ['feature', 'add', 'F-1', 'Newer']);
     workAndEnd(project);
-    const { session } = typedJson<Started>(project, ['session', 'start']);
+    const { session } = typedJson<StartedSession>(project, ['session', 'start']);
     typed(project, ['progress', 'add', 'on main']);
 
     project.git('checkout', '-q', older);
     typed(project, ['progress', 'add', 'on the older commit']);
     expect(typed(project, ['session', 'status'])).toContain(`running  ${session.id}`);
-    expect(typedJson<Started>(project, ['session', 'start']).session).toMatchObject({
+    expect(typedJson<StartedSession>(project, ['session', 'start']).session).toMatchObject({
       id: session.id,
       state: 'running',
     });

@@ -1,9 +1,9 @@
-import { renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { SessionOverview } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { SESSION } from '../support/forge-project.js';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge, SESSION } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch } from '../support/kfrs.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 
@@ -124,11 +124,51 @@ describe('a session that was started here', () => {
     await ask(project, 'which cookie?');
     const session = project.json<{ id: string }>(SESSION);
     project.write(SESSION, JSON.stringify({ ...session, id: '2026-03-01-session-001-abcdef' }));
-    expect(await forgeError(project, ['session', 'start'])).toMatchObject({
-      exitCode: 3,
-      code: 'gate.closed',
-    });
+    expect(await forgeError(project, 'session start')).toMatchObject({ exitCode: 3, code: 'gate.closed' });
     await start(project, '--resume', 'latest');
     expect((await list(project)).entries).toMatchObject([{ text: 'which cookie?' }]);
+  });
+});
+
+const IDS = '.git/forge/session-ids.json';
+
+/** A project with one session that ended. */
+async function withSession(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, 'session start', { world: fixedClock() });
+  await forgeJson(project, 'session end --no-commit --next x', { world: fixedClock() });
+  return project;
+}
+
+describe('the record of session ids', () => {
+  it.each([
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"seq":1,"numbers":null}',
+    '{"seq":"1","numbers":{}}',
+    '{"seq":1,"numbers":{"2026-03-01":"x"}}',
+    '{"seq":1e300,"numbers":{}}',
+    `{"seq":1,"numb${' '.repeat(300)}`,
+  ])('B-12 B-19 is not needed when it is damaged: %j', async (content) => {
+    const project = await withSession();
+    project.write(IDS, content);
+    const { session } = await forgeJson<{ session: { id: string } }>(project, 'session start', {
+      world: fixedClock(),
+    });
+    expect([session.id, project.json(IDS)]).toEqual([
+      '2026-03-01-session-002',
+      expect.objectContaining({ seq: 2 }),
+    ]);
+  });
+
+  it.each(['a folder', 'a symlink'])('B-20 is not replaced if %s is in its place', async (kind) => {
+    const project = await withSession();
+    rmSync(project.path(IDS));
+    if (kind === 'a folder') mkdirSync(project.path(IDS));
+    else symlinkSync(project.path('elsewhere'), project.path(IDS));
+    expect(await forgeError(project, 'session start')).toMatchObject({ exitCode: 4, code: 'file.kind' });
+    expect(project.has('elsewhere')).toBe(false);
   });
 });

@@ -155,11 +155,7 @@ describe('an empty chat', () => {
     await claude(project, 'user-prompt-submit');
     await claude(project, 'stop');
     await claude(project, 'session-end');
-    expect(await forgeJson(project, ['session', 'list'])).toEqual({
-      active: null,
-      sessions: [],
-      more: false,
-    });
+    expect(await forgeJson(project, 'session list')).toEqual({ active: null, sessions: [], more: false });
     const next = contextOf(await claude(project, 'session-start', { session_id: 'two', ...OTHER }));
     expect(next).not.toMatch(/interrupted|resume/);
     expect(project.git('status', '--porcelain')).toBe('');

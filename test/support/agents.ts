@@ -1,11 +1,8 @@
 import type { Holder, Liveness } from '../../src/core/holder.js';
-import type { StartedSession } from '../../src/index.js';
-import { systemWorld, type World } from '../../src/index.js';
+import { type StartedSession, systemWorld, type World } from '../../src/index.js';
 import { agent, forgeJson } from './forge.js';
 
 export const { boot, host } = systemWorld(process.env, false).holder();
-
-export type Started = StartedSession;
 
 /** An agent at a minute since boot, to whom the other agents look alive, gone or unknown. */
 export function at(holder: () => Holder, minute: number, liveness: Liveness = 'alive'): Partial<World> {
@@ -18,5 +15,8 @@ export function at(holder: () => Holder, minute: number, liveness: Liveness = 'a
 }
 
 export const [ada, bob] = [agent('ada'), agent('bob')];
-export const start = (project: { dir: string }, world: Partial<World>, ...args: string[]): Promise<Started> =>
-  forgeJson<Started>(project, ['session', 'start', ...args], { world });
+export const start = (
+  project: { dir: string },
+  world: Partial<World>,
+  ...args: string[]
+): Promise<StartedSession> => forgeJson<StartedSession>(project, ['session', 'start', ...args], { world });

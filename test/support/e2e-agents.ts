@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished } from 'vitest';
-import type { SessionOverview, SessionRow, StartedSession } from '../../src/index.js';
 import { BIN, type FailedForge, type Outcome } from './forge.js';
 import type { Project } from './project.js';
 
@@ -73,9 +72,3 @@ export class Agent {
     });
   }
 }
-
-export type Started = StartedSession;
-
-export type Row = SessionRow;
-
-export type Listed = SessionOverview;

@@ -1,11 +1,93 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { payload } from '../support/agent-hooks.js';
 import { atTerminal } from '../support/e2e-terminal.js';
-import { SLOW_MOTION } from '../support/forge.js';
-import { snapshot } from '../support/forge-project.js';
-import { type Project, run } from '../support/project.js';
+import { type Fault, hasShim, runFaulty } from '../support/faults.js';
+import { BIN, runBinary, SLOW_MOTION } from '../support/forge.js';
+import { differences, makeForge, SESSION, snapshot } from '../support/forge-project.js';
+import { type Ended, follow, type Project, run } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
+
+const FORGE = `'${process.execPath}' '${BIN}'`;
+
+/** A hook as agents run it: a line for the shell, which stays between the agent (this process) and forge. */
+const hook = (project: Project, event: string, name = event) =>
+  run(project.dir, 'sh', ['-c', `${FORGE} hook claude ${event}; exit $?`], {
+    input: JSON.stringify(payload('claude', name, { cwd: project.dir })),
+    env: SLOW_MOTION,
+  });
+
+/** Processes with numbers of their own, as in a container; not every machine lets one make them. */
+const CONTAINER = ['-rpf', '--mount-proc'];
+const canContain = spawnSync('unshare', [...CONTAINER, 'true']).status === 0;
+
+/** The hook's process, which gets no end of its input. */
+function hangingHook(project: Project, event: string) {
+  const child = spawn(process.execPath, [BIN, 'hook', 'claude', event], { cwd: project.dir });
+  child.stdin.write('{"cwd": ');
+  return child;
+}
+
+describe('hooks of an agent, as it runs them', () => {
+  it('AGT-01 SES-09 the agent holds the session, and commands in its shell work in it', () => {
+    const project = makeForgeRepository();
+    expect(hook(project, 'session-start')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(project.json(SESSION)).toMatchObject({ holder: { pid: process.pid } });
+    const typed = run(project.dir, 'sh', ['-c', `${FORGE} session start --json; exit $?`]);
+    expect(JSON.parse(typed.stdout)).toMatchObject({ session: { state: 'running' } });
+  });
+
+  it('AGT-01 SES-09 the agent holds a session that it starts in its shell', () => {
+    const project = makeForgeRepository();
+    hook(project, 'session-start');
+    run(project.dir, 'sh', ['-c', `${FORGE} session discard; ${FORGE} session start; exit $?`]);
+    expect(project.json(SESSION)).toMatchObject({
+      holder: { pid: process.pid, agent: expect.stringMatching(/^claude-/) },
+    });
+    const { stdout } = hook(project, 'session-start', 'session-start-compact');
+    expect(stdout).toContain('FORGE briefing, ');
+    expect(stdout).not.toContain('no session was started');
+  });
+
+  it('AGT-01 SES-09 the agent holds the session when npx runs the hook', () => {
+    const project = makeForgeRepository();
+    project.write('node_modules/.bin/forge', `#!/bin/sh\nexec ${FORGE} "$@"\n`);
+    chmodSync(join(project.dir, 'node_modules/.bin/forge'), 0o755);
+    const input = JSON.stringify(payload('claude', 'session-start', { cwd: project.dir }));
+    const line = 'npx --no-install forge hook claude session-start';
+    expect(run(project.dir, 'sh', ['-c', line], { input }).stdout).toContain('FORGE briefing, ');
+    expect(project.json(SESSION)).toMatchObject({ holder: { pid: process.pid } });
+  });
+
+  it.skipIf(!canContain)('AGT-01 SES-09 in a container the agent may be process 1', () => {
+    const project = makeForgeRepository();
+    const script = `
+      const { spawnSync } = require('node:child_process');
+      const sh = (line, input) => spawnSync('sh', ['-c', line + '; exit $?'], { input, encoding: 'utf8' }).stdout;
+      sh(${JSON.stringify(`${FORGE} hook claude session-start`)}, ${JSON.stringify(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })))});
+      console.log(sh(${JSON.stringify(`${FORGE} session start --json`)}));`;
+    const { stdout } = run(project.dir, 'unshare', [...CONTAINER, process.execPath, '-e', script]);
+    expect(JSON.parse(stdout)).toMatchObject({ session: { state: 'running' } });
+    expect(project.json(SESSION)).toMatchObject({ holder: { pid: 1 } });
+  });
+
+  it('AGT-01 a hook whose input never ends exits silently', async () => {
+    const project = makeForgeRepository();
+    const child = hangingHook(project, 'session-end');
+    expect(await follow(child).ended).toEqual({ exitCode: 0, signal: null, stdout: '', stderr: '' });
+  });
+
+  it('AGT-01 a hook does not wait for the end of input after the payload', async () => {
+    const project = makeForgeRepository();
+    const child = spawn(process.execPath, [BIN, 'hook', 'claude', 'session-start'], { cwd: project.dir });
+    child.stdin.write(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })));
+    const { exitCode, stdout } = await follow(child).ended;
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('FORGE briefing')]);
+  });
+});
 
 /** Where each agent that runs commands looks for them, and its payloads after a compaction and at a stop. */
 const AGENTS = [
@@ -78,5 +160,94 @@ describe('forge agent install at a terminal', () => {
     const { permissions } = project.json<{ permissions?: object }>('.claude/settings.json');
     expect([exitCode, permissions !== undefined]).toEqual([0, allowed]);
     expect((await atTerminal(project, ['agent', 'install', 'codex'])).shown).not.toContain('asking?');
+  });
+});
+
+/* `forge agent`, killed or let down by the disk at each call with which it changes something in the project. */
+
+const SETTINGS = '.claude/settings.json';
+const MINE = '{\r\n  // mine\r\n  "model": "x",\r\n}';
+const INSTALL = ['agent', 'install', 'claude'];
+const OTHERWISE = [...INSTALL, '--command', 'npx --no-install forge'];
+const UNINSTALL = ['agent', 'uninstall', 'claude'];
+
+/** All but what git keeps for itself. */
+const all = (project: Project): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(snapshot(project.dir)).filter(([path]) => !/^\.git\/(?!forge)/.test(path)),
+  );
+
+const FILES = '/.claude/|.mcp.json';
+
+async function rig(...before: string[][]): Promise<Project> {
+  const project = await makeForge();
+  project.write(SETTINGS, MINE);
+  project.git('add', '.claude');
+  project.git('commit', '-q', '-m', 'Settings');
+  for (const args of before) must(project, args);
+  return project;
+}
+
+function must(project: Project, args: readonly string[]): void {
+  const { exitCode, stderr } = runBinary(project.dir, args);
+  expect([args, exitCode, stderr]).toEqual([args, 0, '']);
+}
+
+/** Strikes each call of a kind, one a project, until there are no more; gives how many there were. */
+async function strikeEach(
+  before: string[][],
+  args: readonly string[],
+  fault: Partial<Fault>,
+  then: (project: Project, ended: Ended) => void,
+): Promise<number> {
+  for (let nth = 1; ; nth++) {
+    const project = await rig(...before);
+    const ended = runFaulty(project.dir, args, { path: FILES, nth, ...fault });
+    if (ended.signal === null && ended.exitCode === 0) return nth - 1;
+    then(project, ended);
+  }
+}
+
+const STEPS: [what: string, before: string[][], args: string[]][] = [
+  ['install', [], INSTALL],
+  ['install with another command', [INSTALL], OTHERWISE],
+  ['uninstall', [INSTALL], UNINSTALL],
+];
+
+describe.skipIf(!hasShim)('an interrupted forge agent', () => {
+  it.each(STEPS)(
+    'AGT-01 %s, killed: another install and uninstall restore the bytes',
+    async (_, before, args) => {
+      const [clean, wired] = [all(await rig()), await rig(INSTALL)];
+      let count = 0;
+      for (const call of ['rename', 'unlink', 'mkdir'])
+        count += await strikeEach(before, args, { call, kill: true }, (project, { signal }) => {
+          expect(signal).toBe('SIGKILL');
+          // Either way from here; the second shows that nothing was left behind.
+          if (count % 2 === 0) must(project, UNINSTALL);
+          must(project, [...INSTALL, '--command', 'forge']);
+          for (const path of [SETTINGS, '.mcp.json']) expect(project.read(path)).toBe(wired.read(path));
+          must(project, UNINSTALL);
+          expect(differences(clean, all(project))).toEqual([]);
+        });
+      expect(count).toBeGreaterThan(1);
+    },
+  );
+
+  it('AGT-01 leaves all files as they were on a full disk', async () => {
+    const clean = all(await rig());
+    const count = await strikeEach(
+      [],
+      INSTALL,
+      { call: 'write', error: 'ENOSPC' },
+      (project, { exitCode, stderr }) => {
+        expect([exitCode, stderr]).toEqual([6, expect.stringContaining('the disk is full')]);
+        const there = [project.read(SETTINGS) !== MINE, project.has('.mcp.json')];
+        expect(new Set(there).size).toBe(1);
+        must(project, UNINSTALL);
+        expect(differences(clean, all(project))).toEqual([]);
+      },
+    );
+    expect(count).toBeGreaterThan(1);
   });
 });

@@ -122,10 +122,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     rmSync(first.path('hold'));
     await expect.poll(() => loop.child.exitCode, { timeout: 120_000 }).toBe(0);
     expect(loop.text()).toContain('SUCCESS');
-    expect(await forgeError(second, ['done', 'F-1'], { env })).toMatchObject({
-      exitCode: 3,
-      code: 'claim.lost',
-    });
+    expect(await forgeError(second, 'done F-1', { env })).toMatchObject({ exitCode: 3, code: 'claim.lost' });
   });
 });
 

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { CommitCheck } from '../../src/index.js';
+import type { CommitCheck, StartedSession } from '../../src/index.js';
+import { create } from '../support/checkpoints.js';
 import { checkJson, commit, SECRET } from '../support/commit-checks.js';
-import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
-import { MESSAGE as GOOD } from '../support/message.js';
-import { makePlainProject, makeRepository, run } from '../support/project.js';
+import { forgeError, forgeJson, type RunOptions, runForge, wordsOf } from '../support/forge.js';
+import { CONFIG, ISSUES, makeForge } from '../support/forge-project.js';
+import { MESSAGE as GOOD, MESSAGE } from '../support/message.js';
+import {
+  changedPaths,
+  commitAll,
+  makePlainProject,
+  makeRepository,
+  type Project,
+  run,
+} from '../support/project.js';
 
 describe('a commit with the id of a feature', () => {
   it('GIT-01 GIT-07 follows the protocol also after the feature is removed', async () => {
@@ -142,12 +150,200 @@ describe('forge commit check --range', () => {
     });
     const unborn = makePlainProject();
     unborn.git('init', '-q');
-    expect(await forgeError(unborn, ['commit', 'check', '--range', 'HEAD'])).toMatchObject({
-      code: 'commit.range',
-    });
+    expect(await forgeError(unborn, 'commit check --range HEAD')).toMatchObject({ code: 'commit.range' });
     expect(await forgeError(makePlainProject(), ['commit', 'check', '--range', 'HEAD'])).toMatchObject({
       exitCode: 2,
       code: 'commit.no_git',
     });
+  });
+});
+
+/** Hooks, and a session that began where HEAD is. */
+async function hooked(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['hooks', 'install']);
+  await again(project);
+  return project;
+}
+
+/** What a start says, once its session is ended again. */
+async function again(project: Project, options: RunOptions = {}): Promise<string[]> {
+  const { warnings } = await forgeJson<StartedSession>(project, ['session', 'start'], options);
+  await forgeJson(project, ['session', 'end'], options);
+  return warnings;
+}
+
+function bypass(project: Project, subject: string, ...flags: string[]): string {
+  project.git('commit', '-q', '--allow-empty', '--no-verify', '-m', subject, ...flags);
+  return project.git('rev-parse', '--short', 'HEAD');
+}
+
+const ONE = /1 commit since the last session does not follow the commit protocol \(the first: (\w+)\)/;
+
+describe('commits that bypassed the hooks', () => {
+  it('B-50 does not report a commit whose feature was removed since', async () => {
+    const project = await hooked();
+    await forgeJson(project, ['feature', 'add', 'login', 'Log in']);
+    bypass(project, '[login] Log in');
+    await forgeJson(project, ['feature', 'remove', 'login', '--yes']);
+    expect(await again(project)).toEqual([]);
+  });
+
+  it('B-50 reports a commit made with --no-verify once, at the next start', async () => {
+    const project = await hooked();
+    bypass(project, '[FORGE] As it should be');
+    const first = bypass(project, 'no protocol');
+    bypass(project, 'none either');
+    const [told, ...more] = await again(project);
+    expect(more).toEqual([]);
+    expect(told).toContain(
+      `2 commits since the last session do not follow the commit protocol (the first: ${first})`,
+    );
+    const args = told?.replace(/^.*More: forge /, '').split(' ') as string[];
+    const { stdout, exitCode } = await runForge(project, [...args, '--json']);
+    expect(exitCode).toBe(1);
+    const { commits } = JSON.parse(stdout) as CommitCheck;
+    expect(commits.filter(({ problems }) => problems[0]?.rule === 'subject').length).toBe(2);
+    expect(await again(project)).toEqual([]);
+    bypass(project, 'one more');
+    const { warnings } = await forgeJson<StartedSession>(project, ['session', 'start']);
+    expect(warnings.join()).toMatch(ONE);
+    // The same session, started once more by its agent.
+    expect((await forgeJson<StartedSession>(project, ['session', 'start'])).warnings).toEqual([]);
+  });
+
+  it('B-50 ignores merges, reverts, fixups, exempt commits, and forge’s own', async () => {
+    const project = await hooked();
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
+    project.write(CONFIG, `${project.read(CONFIG)}\n`.replace('#exempt = []', 'exempt = ["Bump .*"]'));
+    await create(project, 'Some-name');
+    project.git('switch', '-qc', 'side');
+    bypass(project, '[FORGE] Side');
+    project.git('switch', '-q', '-');
+    bypass(project, '[A] Trunk');
+    project.git('merge', '-q', '--no-ff', '--no-verify', 'side', '-m', 'Whatever they call it');
+    bypass(project, 'fixup! [A] Trunk');
+    bypass(project, 'Revert "[A] Trunk"', '-m', 'This reverts commit 0123456.');
+    bypass(project, 'Bump x');
+    expect(await again(project)).toEqual([]);
+  });
+
+  it('B-50 GIT-08 ignores commits that others made and a pull brought', async () => {
+    const project = await hooked();
+    const theirs = project.git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'no protocol');
+    project.git('merge', '-q', '--ff-only', theirs);
+    expect(await again(project)).toEqual([]);
+  });
+
+  it('B-50 reports nothing without the hooks, or with enforce = "off"', async () => {
+    const project = await makeForge();
+    await again(project);
+    bypass(project, 'no protocol');
+    expect(await again(project)).toEqual([]);
+    await forgeJson(project, ['hooks', 'install']);
+    await forgeJson(project, ['config', 'set', 'commit.enforce', 'off']);
+    bypass(project, 'no protocol');
+    expect(await again(project)).toEqual([]);
+  });
+});
+
+const HISTORY = '.forge/linear/history';
+
+interface Refs {
+  branch: string | null;
+  commits: string[];
+}
+
+function putIssues(project: Project, ...ids: string[]): void {
+  const issues = ids.map((linear_id) => ({ linear_id, title: `Title of ${linear_id}` }));
+  for (const issue of issues)
+    project.write(`.forge/linear/active.d/${issue.linear_id}.json`, `${JSON.stringify(issue, null, 2)}\n`);
+  commitAll(project, 'Plan');
+}
+
+const refsOf = (project: Project, id: string): Refs | undefined =>
+  project
+    .json<{ issues: { linear_id: string; git_refs?: Refs }[] }>(ISSUES)
+    .issues.find(({ linear_id }) => linear_id === id)?.git_refs;
+
+function commitOne(project: Project, message: string, ...flags: string[]): string {
+  project.git('commit', '-q', '--allow-empty', '-m', message, ...flags);
+  return project.git('rev-parse', 'HEAD');
+}
+
+async function session(project: Project, ...flags: string[]): Promise<string[]> {
+  await forgeJson(project, ['session', 'start']);
+  return (await forgeJson<{ warnings: string[] }>(project, ['session', 'end', ...flags])).warnings;
+}
+
+describe('commits that name an issue', () => {
+  it('LIN-04 are in its git_refs at the end of a session, oldest first, and nothing is left to commit', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123', 'SX9-12', 'SX9-9');
+    const own = commitOne(project, MESSAGE);
+    const plain = commitOne(project, 'Mend the login (SX9-123)');
+    commitOne(project, '[FORGE] About nothing, and SX9-1234, xSX9-12, SX9-12x');
+    const traced = commit(
+      project,
+      MESSAGE.replace('[SX9-123]', '[FORGE]').replace('Linear: SX9-123', 'Linear: SX9-12'),
+    );
+    const before = project.read(ISSUES);
+    expect([project.read(ISSUES), changedPaths(project)]).toEqual([before, []]);
+    await session(project);
+    expect(refsOf(project, 'SX9-123')).toEqual({ branch: null, commits: [own, plain] });
+    expect(refsOf(project, 'SX9-12')).toEqual({ branch: null, commits: [traced] });
+    expect(refsOf(project, 'SX9-9')).toBeUndefined();
+    expect(changedPaths(project)).toEqual([]);
+    expect(project.git('show', 'HEAD:.forge/linear/active.d/SX9-123.json')).toContain(plain);
+    // A branch and other fields of git_refs stay.
+    project.write(
+      ISSUES,
+      project.read(ISSUES).replace(/("SX9-123"[^}]*"branch": )null/, '$1"feature/x", "more": 1'),
+    );
+    const last = commitOne(project, MESSAGE);
+    await session(project);
+    const refs = { branch: 'feature/x', more: 1, commits: [own, plain, last] };
+    expect([refsOf(project, 'SX9-123'), refsOf(project, 'SX9-12')?.commits]).toEqual([refs, [traced]]);
+  });
+
+  it('LIN-04 made by forge commit, and by the end of a session itself, are found the next time', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123');
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['focus', 'set', '--task', 'Login', '--issue', 'SX9-123']);
+    project.write('src/login.js', '1\n');
+    project.git('add', '.');
+    const { commit: made } = await forgeJson<{ commit: { hash: string } }>(project, ['commit', '--why', 'x']);
+    expect(changedPaths(project)).toEqual([]);
+    const ended = await forgeJson<{ commit: { hash: string } }>(project, ['session', 'end']);
+    expect(refsOf(project, 'SX9-123')?.commits).toEqual([made.hash]);
+    await session(project);
+    expect(refsOf(project, 'SX9-123')?.commits).toEqual([made.hash, ended.commit.hash]);
+  });
+
+  it('LIN-04 a checkpoint includes them', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123');
+    const own = commitOne(project, MESSAGE);
+    const made = await create(project, 'SX9-123');
+    expect(refsOf(project, 'SX9-123')?.commits).toEqual([own]);
+    expect(project.git('show', `${made.commit}:.forge/linear/active.d/SX9-123.json`)).toContain(own);
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('LIN-04 of a done issue go to its file in history', async () => {
+    const project = await makeForge();
+    const done = (id: string) => `${HISTORY}/${id}.json`;
+    for (const id of ['SX9-123', 'SX9-7'])
+      project.write(
+        done(id),
+        `${JSON.stringify({ schema_version: '1.0', linear_id: id, title: 't', state: 'done' })}\n`,
+      );
+    commitAll(project, 'Done');
+    const own = commitOne(project, MESSAGE);
+    const untouched = project.read(done('SX9-7'));
+    await session(project);
+    expect(project.json(done('SX9-123'))).toMatchObject({ state: 'done', git_refs: { commits: [own] } });
+    expect(project.read(done('SX9-7'))).toBe(untouched);
   });
 });

@@ -1,10 +1,18 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { aboveScissors, cleanMessage, protectHeadings } from '../../src/commit/message.js';
 import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { KNOWLEDGE } from '../support/forge-project.js';
-import { changedPaths, makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
+import { KNOWLEDGE, makeForge } from '../support/forge-project.js';
+import {
+  changedPaths,
+  makeFolder,
+  makeRepository,
+  type Project,
+  projectAt,
+  run,
+} from '../support/project.js';
 
 function hook(project: Project, name: string, script: string): void {
   const file = project.git('rev-parse', '--git-path', `hooks/${name}`);
@@ -146,5 +154,163 @@ describe('forge commit', () => {
     await forgeJson(sub, ['commit', '-m', 'Inner', '--why', 'y']);
     expect(sub.git('log', '-1', '--format=%s')).toBe('[FORGE] Inner');
     expect(existsSync(outer.path('.git/modules/sub/forge/COMMIT_MSG'))).toBe(false);
+  });
+});
+
+describe('forge commit template', () => {
+  it('GIT-02 fills in known parts and leaves the rest open, so that it does not pass unfilled', async () => {
+    const empty = await makeForge();
+    const { text } = await forgeJson<{ text: string }>(empty, ['commit', 'template']);
+    expect(text).toMatch(/^\[FORGE\]\n\n## What\n\n\n## Why\n\n\n## Memory\n- Learned: none\n/);
+    expect((await runForge(empty, ['commit', 'check', '-'], { stdin: text })).exitCode).toBe(1);
+    const project = await working();
+    stage(project);
+    const filled = await runForge(project, ['commit', 'template']);
+    expect(filled.stdout).toMatch(/^\[FORGE-001\] Wire the login form\n\n## What\n- Add src\/login.js\n/);
+    expect((await runForge(project, ['commit', 'check', '-'], { stdin: filled.stdout })).exitCode).toBe(0);
+  });
+
+  it('GIT-02 --pr merges the messages of the branch’s commits into one that passes', async () => {
+    const project = await working();
+    project.git('switch', '-qc', 'side');
+    for (const [name, title, learned] of [
+      ['a', 'One', 'first'],
+      ['b', 'Two', 'second'],
+    ] as const) {
+      stage(project, `${name}.js`);
+      await forgeJson(
+        project,
+        `commit -m "[SX9-1] ${title}" --why "${title} is wanted" --learned "${learned}"`,
+      );
+    }
+    const { stdout } = await runForge(project, ['commit', 'template', '--pr']);
+    expect(stdout).toContain('## What\n- Add a.js\n- Add b.js\n');
+    expect(stdout).toContain('## Why\nOne is wanted\n\nTwo is wanted\n');
+    expect(stdout).toContain('- Learned: first\n- Learned: second\n');
+    expect(stdout).toContain('- Linear: SX9-1\n');
+    expect((await runForge(project, ['commit', 'check', '-'], { stdin: stdout })).exitCode).toBe(0);
+  });
+
+  it('GIT-02 --pr has what sessions taught, and of a feature its last state', async () => {
+    const project = await working();
+    project.git('switch', '-qc', 'side');
+    await forgeJson(project, ['feature', 'add', 'F-9', 'Sign out', '--test', 'test -e src/out']);
+    stage(project, 'a.js');
+    project.git('add', '.forge');
+    await forgeJson(project, ['commit', '-m', 'Begin', '--why', 'wanted']);
+    stage(project, 'src/out');
+    await forgeJson(project, ['commit', '-m', 'Sign out', '--why', 'wanted']);
+    await forgeJson(project, ['done', 'F-9']);
+    await forgeJson(project, ['session', 'end', '--learned', 'the cookie outlives the tab']);
+    const { stdout } = await runForge(project, ['commit', 'template', '--pr']);
+    expect(stdout).toContain('- Learned: the cookie outlives the tab\n');
+    expect(stdout.match(/F-9 \w.*/g)).toEqual(['F-9 now passing)']);
+  });
+
+  it('GIT-02 --pr merges commits of another form too, and leaves out those that forge made', async () => {
+    const project = await working();
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    project.git('switch', '-qc', 'side');
+    for (const [name, message] of [
+      ['a', 'feat: one'],
+      ['b', 'fix: two\n\nTwo was wrong.'],
+      ['c', 'chore: session end: one'],
+    ] as const) {
+      stage(project, `${name}.js`);
+      project.git('commit', '-qm', message);
+    }
+    const { stdout } = await runForge(project, ['commit', 'template', '--pr']);
+    expect(stdout).toMatch(
+      /^feat: wire the login form\n\n## What\n- feat: one\n- fix: two\n\n## Why\nTwo was wrong\.\n/,
+    );
+  });
+
+  it('GIT-02 repeats no line of the log that a commit of another branch has', async () => {
+    const project = await working();
+    project.git('switch', '-qc', 'side');
+    await forgeJson(project, ['progress', 'add', 'wired the side']);
+    stage(project, 'a.js');
+    const { message } = await forgeJson<{ message: string }>(project, 'commit -m One --why wanted');
+    expect(message).toContain('- wired the side\n');
+    project.git('switch', '-q', 'main');
+    stage(project, 'b.js');
+    const { text } = await forgeJson<{ text: string }>(project, ['commit', 'template']);
+    expect(text).toMatch(/## What\n- Add b\.js\n/);
+  });
+});
+
+const SCISSORS = `${'-'.repeat(24)} >8 ${'-'.repeat(24)}`;
+const clean = (text: string, comment?: string): string =>
+  `${cleanMessage(text, comment)
+    .map(({ text: line }) => line)
+    .join('\n')}\n`;
+
+/** Texts that an editor may leave. */
+const TEXTS: Record<string, string> = {
+  plain: '[A-1] one\n\n## What\n- x\n',
+  remarks: 'one\n# Please enter\n#\n# On branch main\n',
+  blanks: '\n\n one  \n\n\n\ntwo\t\n\n',
+  'carriage returns': 'one\r\n\r\ntwo\r\n# three\r\n',
+  'no end': 'one\n\n## What',
+  'comment first': '# title\none\n',
+  'comment between': 'one\n\n# two\n\nthree\n',
+  'indented heading': 'one\n\n ## What\n- x\n',
+  'only comments': '# a\n#b\n',
+  'empty lines': '\n \n\t\n',
+};
+
+describe('a message as git stores it', () => {
+  it.each(Object.entries(TEXTS))('GIT-01 is exactly what git stores: %s', (_name, text) => {
+    const project = makeRepository();
+    for (const [cleanup, comment] of [
+      ['strip', '#'],
+      ['whitespace', '#'],
+      ['strip', ';'],
+    ] as const) {
+      const safe = protectHeadings(text, comment);
+      project.write('message', safe);
+      const args = [
+        '-c',
+        `core.commentChar=${comment}`,
+        'commit',
+        '-q',
+        '--allow-empty',
+        '--allow-empty-message',
+      ];
+      const done = run(project.dir, 'git', [...args, `--cleanup=${cleanup}`, '-F', 'message']);
+      expect(done.exitCode).toBe(0);
+      const stored = `${project.git('log', '-1', '--format=%B')}\n`;
+      const checked = clean(safe, cleanup === 'strip' ? comment : undefined).replace(/\n{3,}/g, '\n\n');
+      expect([cleanup, checked]).toEqual([cleanup, stored]);
+    }
+  });
+
+  it.each([
+    ['git commit -v', `one\n\n# ${SCISSORS}\ndiff --git a/x b/x\n+two\n`, '#'],
+    ['another comment character', `one\n# ${SCISSORS}\n; ${SCISSORS}\ntwo\n`, ';'],
+    ['two scissors lines', `one\n# ${SCISSORS}\ntwo\n# ${SCISSORS}\nthree\n`, '#'],
+    ['the first line', `# ${SCISSORS}\none\n# ${SCISSORS}\n`, '#'],
+    ['nothing in front of it', `one\n${SCISSORS}\ntwo\n`, '#'],
+    ['a blank in front of it', `one\n # ${SCISSORS}\ntwo\n`, '#'],
+    ['a blank behind it', `one\n# ${SCISSORS} \ntwo\n`, '#'],
+    ['carriage returns', `one\r\n# ${SCISSORS}\r\ntwo\r\n`, '#'],
+    ['no line feed at its end', `one\n# ${SCISSORS}`, '#'],
+    ['not UTF-8', `\xfcber\n# ${SCISSORS}\ntwo\n`, '#'],
+  ])('GIT-01 LTM-13 cuts at the scissors line where git does: %s', (_name, text, comment) => {
+    const project = makeRepository();
+    project.write('message', Buffer.from(text, 'latin1'));
+    const args = [
+      '-c',
+      `core.commentChar=${comment}`,
+      '-c',
+      'i18n.commitEncoding=ISO-8859-1',
+      'commit',
+      '-qv',
+    ];
+    project.git(...args, '--allow-empty', '--allow-empty-message', '--cleanup=verbatim', '-F', 'message');
+    const commit = run(project.dir, 'sh', ['-c', 'git cat-file commit HEAD | base64']).stdout;
+    const stored = Buffer.from(commit, 'base64').toString('latin1');
+    const cut = aboveScissors(Buffer.from(text, 'latin1'), comment).toString('latin1');
+    expect(cut).toBe(stored.slice(stored.indexOf('\n\n') + 2));
   });
 });

@@ -167,10 +167,7 @@ ${sign}
   it("GIT-02 --edit opens git's editor at a terminal, and checks the result", async () => {
     const project = await working();
     stage(project);
-    expect(await forgeError(project, ['commit', '--edit'])).toMatchObject({
-      exitCode: 2,
-      code: 'commit.edit',
-    });
+    expect(await forgeError(project, 'commit --edit')).toMatchObject({ exitCode: 2, code: 'commit.edit' });
     const edit = (editor: string) =>
       runForge(project, ['commit', '--edit'], { terminal: true, env: { GIT_EDITOR: editor } });
     expect((await edit('sed -i s/people/persons/')).exitCode).toBe(0);

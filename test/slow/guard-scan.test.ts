@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BIN, forgeError, runForge } from '../support/forge.js';
 import { differences, makeStarted, PROGRESS, snapshot } from '../support/forge-project.js';
-import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
+import { commitAll, makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 interface Scan {
@@ -73,8 +73,7 @@ describe('forge guard scan', () => {
   it('LTM-13 as a pre-commit check, scans only staged changes', async () => {
     const project = makeRepository();
     project.write('old.txt', `${SAMPLES.secret()}\n`);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'Old');
+    commitAll(project, 'Old');
     project.write('old.txt', `${project.read('old.txt')}clean\n`);
     project.write('new.txt', 'one\n');
     project.git('add', '-A');

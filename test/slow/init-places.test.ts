@@ -94,11 +94,7 @@ describe('where forge init works', () => {
     project.git('init', '-q');
     for (const folder of ['web', 'jo.doe@corp-mail.com'])
       project.write(`${folder}/package.json`, '{ "scripts": { "test": "x" } }');
-    expect(typedError(project, INIT)).toMatchObject({
-      exit: 5,
-      code: 'guard.email',
-      file: '.forge/init.sh',
-    });
+    expect(typedError(project, INIT)).toMatchObject({ exit: 5, code: 'guard.email', file: '.forge/init.sh' });
     expect(readdirSync(project.dir)).not.toContain('.forge');
   });
 

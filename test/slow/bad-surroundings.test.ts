@@ -1,9 +1,21 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BIN, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, makeForge, makeStarted, PROGRESS, snapshot } from '../support/forge-project.js';
+import {
+  CONFIG,
+  differences,
+  FEATURES,
+  KNOWLEDGE,
+  makeForge,
+  makeStarted,
+  PROGRESS,
+  SESSION,
+  SESSIONS,
+  snapshot,
+} from '../support/forge-project.js';
 import { makeFolder, type Project, projectAt, run } from '../support/project.js';
+import { FILES, prepared } from '../support/state-files.js';
 
 /** A line for bash, where `forge` is the built binary; the exit code of the first program of a pipe is printed last. */
 function bash(project: Pick<Project, 'dir'>, line: string) {
@@ -25,10 +37,7 @@ describe('bad surroundings', () => {
   it('B-09 a closed reader is not an error: the write is complete, and so is its exit code', async () => {
     const project = await makeStarted();
     for (const [n, reader] of ['head -c0', 'true', 'head -c1 >/dev/null'].entries()) {
-      expect(bash(project, `forge log "line ${n}" | ${reader}`)).toMatchObject({
-        exitCode: 0,
-        stderr: '',
-      });
+      expect(bash(project, `forge log "line ${n}" | ${reader}`)).toMatchObject({ exitCode: 0, stderr: '' });
       expect(texts(project)[n]).toBe(`line ${n}`);
     }
     // More than a pipe holds.
@@ -157,5 +166,171 @@ describe('bad surroundings', () => {
     mkdirSync(gone);
     expect(bash(project, `${line} -C '${project.dir}' next`).exitCode).toBe(0);
     mkdirSync(gone);
+  });
+});
+
+describe('files and other programs', () => {
+  it('B-19 what a crash left beside a file is never read, and goes with the next write', async () => {
+    const project = await prepared();
+    const half = '{"schema_version":"1.0","features":[{"id":"GHOST","name":"g","status":"passing"}';
+    const folder = '.forge/memory/long-term';
+    for (const name of ['.features.json.tmp', 'features.d/.A.json.tmp'])
+      project.write(`${folder}/${name}`, half);
+    project.write(`${SESSIONS}/.2026-03-01-session-009-abcdef.tmp/session.json`, half);
+    project.write('.forge/memory/short-term/.progress.txt.tmp', '[10:00] ghost\n');
+    const before = snapshot(project.dir);
+    expect((await runForge(project, ['feature', 'list'])).stdout).not.toContain('GHOST');
+    expect((await forgeJson<{ sessions: unknown[] }>(project, ['session', 'list'])).sessions).toEqual([]);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    await forgeJson(project, ['feature', 'add', 'A', 'a']);
+    await forgeJson(project, ['progress', 'add', 'x']);
+    expect(project.read(FEATURES)).not.toContain('GHOST');
+    expect(Object.keys(snapshot(project.path(folder))).sort()).toEqual([
+      'architecture.md',
+      'features.d',
+      'features.d/A.json',
+      'features.json',
+      'knowledge.json',
+    ]);
+    expect(
+      Object.keys(snapshot(project.path('.forge/memory/short-term'))).some((path) => path.endsWith('.tmp')),
+    ).toBe(false);
+    expect(project.git('status', '--porcelain')).not.toContain('.tmp');
+  });
+
+  it('B-21 a file that another program replaced meanwhile is left alone: exit 3', async () => {
+    const project = await prepared();
+    const views: string[] = [FEATURES, KNOWLEDGE];
+    for (const { path, write } of FILES.filter(
+      (file) => file.path !== SESSION && file.path !== CONFIG && !views.includes(file.path),
+    )) {
+      const good = project.read(path);
+      let count = 0;
+      let theirs = '';
+      // The clock is asked between reading and writing: at that moment the other one saves.
+      const now = (): Date => {
+        theirs = `${good.trimEnd().slice(0, -1)},"theirs": ${++count}}\n`;
+        project.write(path, theirs);
+        return new Date('2026-03-01T10:00:00.000Z');
+      };
+      const before = snapshot(project.dir);
+      const words = [...write];
+      const error = await forgeError(project, words, { world: { now } });
+      expect([path, error.exitCode, error.code, error.file]).toEqual([path, 3, 'file.changed', path]);
+      expect(error.hint).toMatch(/again/);
+      expect([path, project.read(path)]).toEqual([path, theirs]);
+      expect(differences(before, snapshot(project.dir))).toEqual([path]);
+      expect((await runForge(project, words)).exitCode).toBe(0);
+      expect(project.json(path)).toMatchObject({ theirs: count });
+    }
+  });
+
+  it('B-21 a view that is saved meanwhile stays, and the next command takes it in', async () => {
+    const project = await prepared();
+    await forgeJson(project, ['feature', 'add', 'A', 'a']);
+    const before = project.read(FEATURES);
+    let count = 0;
+    let theirs = '';
+    const now = (): Date => {
+      theirs = before.replace('"name": "a"', `"name": "theirs ${++count}"`);
+      project.write(FEATURES, theirs);
+      return new Date('2026-03-01T10:00:00.000Z');
+    };
+    await forgeJson(project, ['feature', 'add', 'B', 'b'], { world: { now } });
+    expect(project.read(FEATURES)).toBe(theirs);
+    await forgeJson(project, ['feature', 'edit', 'A', '--priority', '1']);
+    const { features } = project.json<{ features: object[] }>(FEATURES);
+    expect(features).toMatchObject([{ id: 'B' }, { id: 'A', name: `theirs ${count}`, priority: 1 }]);
+  });
+
+  it('B-18 fields of a newer minor version are kept in every file, and so is its number', async () => {
+    const project = await prepared();
+    for (const { path } of FILES.slice(0, 5))
+      project.write(
+        path,
+        JSON.stringify({ ...project.json(path), schema_version: '1.9', mood: { 'a b': [1, null] } }),
+      );
+    project.write(CONFIG, `${project.read(CONFIG)}\n[mood]\nx = [1, 2] # kept\n`);
+    for (const { write } of FILES)
+      expect([write, (await runForge(project, write)).exitCode]).toEqual([write, 0]);
+    await forgeJson(project, ['session', 'start', '--join'], {
+      world: { holder: () => ({ pid: 1, started: 's', boot: null, host: 'h' }) },
+    });
+    for (const { path } of FILES.slice(0, 5))
+      expect(project.json(path)).toMatchObject({ schema_version: '1.9', mood: { 'a b': [1, null] } });
+    expect(project.read(CONFIG)).toMatch(/\n\[mood\]\nx = \[1, 2\] # kept\n/);
+    expect((await runForge(project, ['config', 'list'])).stderr).toMatch(
+      /mood\.x is not a setting of this version; it is kept and ignored/,
+    );
+    const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--no-commit']);
+    const kept = { mood: { 'a b': [1, null] } };
+    expect(project.json(archive)).toMatchObject({ ...kept, focus: kept, kfr: kept });
+  });
+
+  it('B-17 a newer major version: exit 3 to read and to write, and the file stays', async () => {
+    const project = await prepared();
+    for (const { path, read, write } of FILES) {
+      const good = project.read(path);
+      const newer =
+        path === CONFIG
+          ? 'schema_version = 2\n[briefing]\nbudget = "new"\n'
+          : '{"schema_version":"2.0","shape":"new"}';
+      project.write(path, newer);
+      for (const args of [read, write]) {
+        const error = await forgeError(project, args);
+        expect([path, args, error.exitCode, error.code]).toEqual([path, args, 3, 'file.newer']);
+        expect([error.message, error.hint]).toEqual([
+          expect.stringMatching(/format 2.*this forge knows 1/),
+          expect.stringMatching(/^Update forge: git pull /),
+        ]);
+      }
+      expect((await runForge(project, ['init'])).exitCode).toBe(0);
+      expect([path, project.read(path)]).toEqual([path, newer]);
+      project.write(path, good);
+    }
+  });
+
+  it('B-22 a file or folder that may not be read or written: exit 6 naming it, nothing half done', async () => {
+    const project = await prepared();
+    const asRoot = process.getuid?.() === 0;
+    const person = asRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : ['env'];
+    if (asRoot) run('/', 'chown', ['-R', '65534:65534', project.dir]);
+    // A copy of the program where anyone may read it, wherever this repository lies.
+    const home = makeFolder();
+    chmodSync(home, 0o777);
+    for (const part of ['bin', 'templates']) run(home, 'cp', ['-R', join(BIN, '../..', part), home]);
+    mkdirSync(join(home, 'dist'));
+    run(home, 'cp', ['-R', join(BIN, '../../dist/cli'), join(home, 'dist')]);
+    const env = { HOME: home, XDG_STATE_HOME: `${home}/state` };
+    const forge = (args: readonly string[]) => {
+      const [program = '', ...words] = [...person, process.execPath, join(home, 'bin/forge.js'), ...args];
+      return run(project.dir, program, words, { env });
+    };
+    expect(forge(['feature', 'list']).exitCode).toBe(0);
+    for (const { path, read } of FILES) {
+      chmodSync(project.path(path), 0o000);
+      const { exitCode, stderr } = forge(read);
+      expect([path, exitCode]).toEqual([path, 6]);
+      expect(stderr).toMatch(/^forge: [^\n]*permission denied[^\n]*\n/);
+      expect(stderr).toContain(path);
+      expect(stderr).not.toMatch(/\n\s+at /);
+      chmodSync(project.path(path), 0o644);
+    }
+    for (const { path, write } of FILES.slice(0, 5)) {
+      const folder = project.path(path, '..');
+      chmodSync(folder, 0o555);
+      const before = snapshot(project.dir);
+      const { exitCode, stderr } = forge(write);
+      expect([path, exitCode, stderr]).toEqual([
+        path,
+        6,
+        expect.stringMatching(/^forge: [^\n]*permission denied[^\n]*\n/),
+      ]);
+      expect(differences(before, snapshot(project.dir))).toEqual([]);
+      chmodSync(folder, 0o755);
+      const again = forge(write);
+      expect([path, again.exitCode, again.stderr]).toEqual([path, 0, expect.any(String)]);
+    }
+    expect(lstatSync(project.path(FEATURES)).mode & 0o777).toBe(0o644);
   });
 });

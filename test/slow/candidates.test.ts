@@ -27,8 +27,7 @@ it('GOV-05 LTM-06 a lesson of sessions without a verdict says what it lacks', as
     await forgeJson(project, ['session', 'end', '--no-commit', ...args]);
   };
   const candidate = async () =>
-    /C-\d+: npm ci first.*$/m.exec((await forgeJson<{ text: string }>(project, ['briefing'])).text)?.[0] ??
-    '';
+    /C-\d+: npm ci first.*$/m.exec((await forgeJson<{ text: string }>(project, 'briefing')).text)?.[0] ?? '';
   await end('--learned', 'npm ci first');
   expect(await candidate()).toMatch(/: npm ci first, seen 1 time$/);
   const [id = ''] = (await candidate()).split(':');

@@ -79,9 +79,7 @@ describe('the clock', () => {
     const { session: resumed } = await forgeJson<{ session: { resumed_from: string } }>(
       project,
       ['session', 'start', '--resume', 'latest'],
-      {
-        world: fixedClock(AT[1]),
-      },
+      { world: fixedClock(AT[1]) },
     );
     expect(resumed.resumed_from).toBe('1970-01-01-session-001');
   });

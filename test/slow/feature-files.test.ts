@@ -329,9 +329,7 @@ describe('a new feature', () => {
       reason: 'uv: command not found',
     });
     expect(await add('C', 'c', '--test', 'touch ran', '--no-run')).toBeUndefined();
-    await forgeJson(project, ['feature', 'import', '-'], {
-      stdin: '[{"name":"d","tests":["touch ran"]}]',
-    });
+    await forgeJson(project, ['feature', 'import', '-'], { stdin: '[{"name":"d","tests":["touch ran"]}]' });
     expect(project.has('ran')).toBe(false);
     for (const id of ['A', 'B', 'C']) expect(storedFeature(project, id)).not.toHaveProperty('unproven');
   });
@@ -364,9 +362,7 @@ describe('a new feature', () => {
     expect(await add('Logout', '--id', 'OUT')).toBe('OUT');
     expect(await add('登录')).toMatch(/^f-[0-9a-f]{8}$/);
     await forgeJson(project, ['feature', 'edit', 'out', '--priority', '1']);
-    expect(await forgeJson(project, ['feature', 'show', 'LOGIN-WORKS'])).toMatchObject({
-      name: 'Login works!',
-    });
+    expect(await forgeJson(project, 'feature show LOGIN-WORKS')).toMatchObject({ name: 'Login works!' });
     expect(storedFeature(project, 'OUT')?.priority).toBe(1);
   });
 

@@ -153,8 +153,7 @@ describe('an agent that asks again', () => {
     const claude = await talking();
     claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' });
     claude.hook('Stop', { stop_hook_active: false });
-    const summary = async (): Promise<string> =>
-      (await runForge(claude.project, ['finding', 'summary'])).stdout;
+    const summary = async (): Promise<string> => (await runForge(claude.project, 'finding summary')).stdout;
     expect(await summary()).toContain('addVectors');
     settle();
     claude.project.write('src/use.ts', 'export {};\n');

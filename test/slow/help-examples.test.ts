@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ABOUT } from '../../src/cli/about.js';
+import { SHORT_WAYS } from '../../src/cli/groups.js';
 import { splitCommand } from '../../src/core/argv.js';
-import { everyCommand } from '../support/commands.js';
-import { runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
+import { commandOf, everyCommand, withEverything } from '../support/commands.js';
+import { runBinary, runForge } from '../support/forge.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { makePlainProject, type Project } from '../support/project.js';
+import { makeForgeRepository, typed, typedError, typedJson } from '../support/typed.js';
 
 /** What stands as an example on the page of each command, by its name. */
 async function examples(): Promise<Map<string, string[]>> {
@@ -135,5 +137,82 @@ describe('the examples of help', () => {
         ]);
       }
     }
+  });
+});
+
+describe('short forms of commands', () => {
+  it('B-01 each has the help of its full command, also after other options', async () => {
+    const project = makePlainProject();
+    for (const [name, { words }] of Object.entries(SHORT_WAYS)) {
+      const { stdout } = await runForge(project, [...words, '--help']);
+      expect((await runForge(project, [name, '--help'])).stdout).toBe(stdout);
+      expect((await runForge(project, ['--color', 'never', name, '-h'])).stdout).toBe(stdout);
+      expect((await runForge(project, ['help', name])).stdout).toBe(stdout);
+    }
+  });
+
+  it('B-01 version is --version, by the binary too', () => {
+    const { stdout } = runBinary('/', ['--version']);
+    expect(runBinary('/', ['version'])).toMatchObject({ exitCode: 0, stderr: '', stdout });
+  });
+});
+
+describe('forge learn', () => {
+  it('KNO-01 stores each kind in its place, and the briefing has it', () => {
+    const project = makeForgeRepository();
+    expect(typedJson(project, 'learn "use port 0" --as success --context tests')).toMatchObject({
+      learning: { kind: 'success', context: 'tests', approach: 'use port 0' },
+      duplicate: false,
+    });
+    typed(project, ['learn', 'the port is taken', '--as', 'failure', '--resolution', 'use port 0']);
+    typed(project, ['learn', 'amounts are whole cents', '--as', 'invariant']);
+    const { id } = typedJson<{ id: string }>(project, 'learn "staging is rebuilt on Mondays" --as note');
+    expect(typed(project, ['note', 'show', id])).toContain('staging is rebuilt on Mondays');
+    expect(typed(project, 'learn "use port 0" --as success --context tests')).toContain('known already');
+    const briefing = typed(project, ['briefing']);
+    for (const text of ['use port 0', 'the port is taken', 'amounts are whole cents'])
+      expect(briefing).toContain(text);
+  });
+
+  it('B-02 without a terminal it asks for the missing text, and stores nothing', () => {
+    const project = makeForgeRepository();
+    expect(typedError(project, ['learn', 'use port 0'])).toMatchObject({
+      exitCode: 2,
+      code: 'learn.kind',
+      hint: 'forge learn "use port 0" --as success',
+    });
+    expect(typedError(project, ['learn', 'a $b', '--as', 'fact'])).toMatchObject({
+      exitCode: 2,
+      message: '--as: found "fact": success | failure | invariant | note.',
+      hint: 'forge learn "TEXT" --as success',
+    });
+    expect(typed(project, ['knowledge', 'list'])).toContain('Nothing yet');
+  });
+});
+
+describe('global flags', () => {
+  it('B-01 every command that writes accepts --dry-run, and then writes nothing', async () => {
+    const { project, calls } = await withEverything();
+    project.write('.forge/README.md', 'changed\n');
+    const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
+    for (const call of calls) {
+      const spec = (await commandOf(call))?.spec;
+      const { exitCode, stderr } = await runForge(project, [...call, '-n'], { stdin: '- c\n' });
+      if (call.join(' ') === 'feature add --no-run B b --test true') continue;
+      expect([call, exitCode]).toEqual([call, spec?.writes ? 0 : 2]);
+      if (spec?.writes && call[0] !== 'trust')
+        expect([call, stderr]).toEqual([call, expect.stringMatching(/nothing was written/)]);
+    }
+    expect(differences(before[0] as never, snapshot(project.dir))).toEqual([]);
+    expect(differences(before[1] as never, snapshot(process.env.HOME as string))).toEqual([]);
+  });
+
+  it('B-01 a command without --dry-run writes nothing', async () => {
+    const { project, calls } = await withEverything();
+    const before = snapshot(project.dir);
+    for (const call of calls) if (!(await commandOf(call))?.spec.writes) await runForge(project, call);
+    // A query brings the search index up to date.
+    const isIndex = (line: string): boolean => /\.forge\/local\/recall\.db|\.git\/forge\/recall\b/.test(line);
+    expect(differences(before, snapshot(project.dir)).filter((line) => !isIndex(line))).toEqual([]);
   });
 });

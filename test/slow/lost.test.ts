@@ -13,8 +13,7 @@ async function makeLearned(): Promise<Project> {
 
 const known = async (project: Project): Promise<string> =>
   `${(await runForge(project, ['knowledge', 'list'])).stdout}${(await runForge(project, ['ls'])).stdout}`;
-const verify = (project: Project) =>
-  forgeJson<{ status: string; notes: string[] }>(project, ['memory', 'verify']);
+const verify = (project: Project) => forgeJson<{ status: string; notes: string[] }>(project, 'memory verify');
 
 describe('features, lessons and archives that git took away', () => {
   it('LTM-05 come back when no commit has them', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge, storedFeature } from '../support/forge-project.js';
-import { makeFolder, type Project, projectAt, run } from '../support/project.js';
+import { commitAll, makeFolder, type Project, projectAt, run } from '../support/project.js';
 
 /** `FORGE_SOAK=1`: the 30 pull requests of the requirement; the short form takes 10. */
 const COUNT = Number(process.env.FORGE_SOAK ?? 0) >= 1 ? 30 : 10;
@@ -101,8 +101,7 @@ async function work(project: Project, n: number, others: readonly string[]): Pro
     await must(project, 'feature', 'remove', `OLD-${(n / 4) % 3}`);
   await must(project, 'knowledge', 'add', 'success', `lesson ${n % 7}`, '--context', 'the pull requests');
   await must(project, 'progress', 'add', `did ${n}`);
-  project.git('add', '-A');
-  project.git('commit', '-qm', `Work on ${n}`);
+  commitAll(project, `Work on ${n}`);
   await runForge(project, ['feature', 'verify', '--all']);
   await must(project, 'session', 'end', '--learned', `learned by ${n}`, '--next', `next of ${n}`);
   project.git('add', '-A');
@@ -113,8 +112,7 @@ async function hosted(): Promise<{ server: Server; people: Project[] }> {
   const origin = await makeForge();
   for (const id of ['OLD-0', 'OLD-1', 'OLD-2', 'SHARED'])
     await must(origin, 'feature', 'add', id, `the ${id}`);
-  origin.git('add', '-A');
-  origin.git('commit', '-qm', 'Plan');
+  commitAll(origin, 'Plan');
   const server = new Server(origin);
   return { server, people: [server.clone('ada'), server.clone('bob')] };
 }
@@ -163,8 +161,7 @@ describe('pull requests of two people', () => {
     ada.git('switch', '-q', 'main');
     await must(ada, 'feature', 'remove', 'OLD-1');
     await must(ada, 'feature', 'add', 'NEW-1', 'the NEW-1');
-    ada.git('add', '-A');
-    ada.git('commit', '-qm', 'Replaced');
+    commitAll(ada, 'Replaced');
     ada.git('merge', '-q', '--no-edit', 'other');
     expect(storedFeature(ada, 'NEW-1')).not.toHaveProperty('priority');
     rmSync(ada.path('.forge/memory/long-term/features.json'), { force: true });

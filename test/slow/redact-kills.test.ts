@@ -5,7 +5,7 @@ import { runForge } from '../support/forge.js';
 import { copyOf, sample } from '../support/kills.js';
 import { idsHere } from '../support/ledgers.js';
 import { HUMAN, logOf, verify } from '../support/memory.js';
-import type { Project } from '../support/project.js';
+import { commitAll, type Project } from '../support/project.js';
 import { traces, WORD } from '../support/redactions.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
 
@@ -25,8 +25,7 @@ interface Rig {
 function makeRig(): Rig {
   const project = makeForgeRepository();
   const committed = typedJson<{ id: string }>(project, ['note', 'add', `${WORD} once`]);
-  project.git('add', '.');
-  project.git('commit', '-qm', 'Memory');
+  commitAll(project, 'Memory');
   typed(project, ['note', 'add', 'before']);
   const { id } = typedJson<{ id: string }>(project, ['note', 'add', WORD]);
   typed(project, ['note', 'add', 'after']);

@@ -118,11 +118,7 @@ async function expectDenied(project: Project, options: RunOptions): Promise<void
   const inside = denied.filter((args) => !args.includes('--user'));
   expect(records.map(({ kind }) => kind)).toEqual(inside.map(() => 'breach'));
   for (const { record } of records)
-    expect(record).toMatchObject({
-      critical: true,
-      code: 'role.denied',
-      what: expect.any(String),
-    });
+    expect(record).toMatchObject({ critical: true, code: 'role.denied', what: expect.any(String) });
   expect((await verify(project)).status).toBe('intact');
 }
 

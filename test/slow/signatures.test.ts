@@ -6,7 +6,7 @@ import type { SignatureReport } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { containersOf, HUMAN, linesOf, putLines, record } from '../support/memory.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { commitAll, makeFolder, type Project } from '../support/project.js';
 import { has } from '../support/terminal.js';
 
 const SIGNER = 'ada@example.com';
@@ -66,8 +66,7 @@ async function rewriteLedger(project: Project): Promise<void> {
     });
     putLines(project, file, lines);
   }
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Tidy up');
+  commitAll(project, 'Tidy up');
 }
 
 describe('[git] sign', () => {

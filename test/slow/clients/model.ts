@@ -344,8 +344,5 @@ export async function startModel(script: Script): Promise<Model> {
     else send(response, protocol.write(answer, body, path));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }

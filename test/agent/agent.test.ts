@@ -304,9 +304,7 @@ describe('additional files of some agents', () => {
     await runForge(project, ['agent', 'install', 'opencode']);
     expect(project.has('opencode.json')).toBe(false);
     expect(project.read('opencode.jsonc')).toMatch(/\/\/ mine[\s\S]*"forge"/);
-    expect((await runForge(project, ['agent', 'status', 'opencode'])).stdout).toMatch(
-      /opencode\.jsonc +wired/,
-    );
+    expect((await runForge(project, 'agent status opencode')).stdout).toMatch(/opencode\.jsonc +wired/);
     await runForge(project, ['agent', 'uninstall', 'opencode']);
     expect(project.read('opencode.jsonc')).toBe(mine);
   });

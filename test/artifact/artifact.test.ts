@@ -40,12 +40,8 @@ describe('forge artifact', () => {
     });
     expect(added.triv).toMatch(/^triv:[0-9a-f]{32}_[0-9a-f]{32}_[0-9a-f]{32}$/);
     // Adding it again changes nothing.
-    expect(await forgeJson(project, ['artifact', 'add', 'out/qa_report.json', '--type', 'reports'])).toEqual(
-      added,
-    );
-    expect((await forgeJson<{ artifacts: Artifact[] }>(project, ['artifact', 'list'])).artifacts).toEqual([
-      added,
-    ]);
+    expect(await forgeJson(project, 'artifact add out/qa_report.json --type reports')).toEqual(added);
+    expect((await forgeJson<{ artifacts: Artifact[] }>(project, 'artifact list')).artifacts).toEqual([added]);
     const { stdout } = await runForge(project, ['artifact', 'show', 'qa_report.json']);
     expect(stdout).toContain(added.triv);
     expect(await forgeJson(project, ['artifact', 'verify'])).toEqual({ verified: 1, problems: [] });
@@ -107,9 +103,7 @@ describe('forge artifact', () => {
   it('LTM-13 a secret in an artifact is refused, and nothing is left', async () => {
     const project = await makeForge();
     project.write('key.txt', `token = ghp_${'a1B2c3D4e5F6'.repeat(3)}\n`);
-    expect(await forgeError(project, ['artifact', 'add', 'key.txt', '--type', 'docs'])).toMatchObject({
-      exitCode: 5,
-    });
+    expect(await forgeError(project, 'artifact add key.txt --type docs')).toMatchObject({ exitCode: 5 });
     expect(
       readdirSync(join(project.dir, '.forge/memory/artifacts'), { recursive: true }).join(),
     ).not.toContain('triv_');
@@ -132,8 +126,6 @@ describe('forge artifact', () => {
     project.write('a.md', 'a');
     rmSync(join(project.dir, '.forge/memory/artifacts'), { recursive: true });
     symlinkSync('/tmp', join(project.dir, '.forge/memory/artifacts'));
-    expect(await forgeError(project, ['artifact', 'add', 'a.md', '--type', 'docs'])).toMatchObject({
-      exitCode: 4,
-    });
+    expect(await forgeError(project, 'artifact add a.md --type docs')).toMatchObject({ exitCode: 4 });
   });
 });

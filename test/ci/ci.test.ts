@@ -102,10 +102,7 @@ describe('the CI system', () => {
     const github = { GITHUB_ACTIONS: 'true' };
     expect(
       namedStart({ ...github, GITHUB_BASE_REF: 'release/1.0' }, { before: SHA }, 'origin'),
-    ).toMatchObject({
-      rev: 'refs/remotes/origin/release/1.0',
-      isPush: false,
-    });
+    ).toMatchObject({ rev: 'refs/remotes/origin/release/1.0', isPush: false });
     expect(namedStart(github, { before: SHA }, 'origin')).toMatchObject({ rev: SHA, isPush: true });
     for (const event of [
       null,

@@ -39,11 +39,7 @@ const edit = (from: string | RegExp, to: string): string => GOOD.replace(from, t
 
 describe('the check of a commit message', () => {
   it('GIT-01 accepts the message of RFC-9060 §5.1', () => {
-    expect(check(GOOD)).toEqual({
-      subject: '[SX9-123] Brief description',
-      problems: [],
-      mark: 'protocol',
-    });
+    expect(check(GOOD)).toEqual({ subject: '[SX9-123] Brief description', problems: [], mark: 'protocol' });
     expect(check(GOOD.replaceAll('\n## ', '\n ## ')).problems).toEqual([]);
     expect(check(GOOD, { strips: true }).problems).toEqual([]);
     expect(check(`# A remark\n${GOOD}; another\n`, { strips: true, comment: '#' }).problems).toEqual([]);
@@ -287,11 +283,7 @@ describe('the check of a commit message', () => {
     );
     const texts = fc.string({ unit: pieces, maxLength: 80 }).map((text) => Buffer.from(text));
     const states = fc.record(
-      {
-        comment: fc.constantFrom('#', ';', '//'),
-        strips: fc.boolean(),
-        stored: fc.boolean(),
-      },
+      { comment: fc.constantFrom('#', ';', '//'), strips: fc.boolean(), stored: fc.boolean() },
       { requiredKeys: [] },
     );
     fc.assert(

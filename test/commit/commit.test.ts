@@ -147,10 +147,7 @@ people sign in
     expect(await forgeError(project, ['commit', '-am', 'x'])).toMatchObject({ code: 'commit.nothing' });
     stage(project);
     expect(await forgeError(project, ['commit'])).toMatchObject({ exitCode: 2, code: 'commit.title' });
-    expect(await forgeError(project, ['commit', '-m', 'x'])).toMatchObject({
-      exitCode: 2,
-      code: 'commit.why',
-    });
+    expect(await forgeError(project, 'commit -m x')).toMatchObject({ exitCode: 2, code: 'commit.why' });
     expect(await forgeError(await makePlainForge(), ['commit'])).toMatchObject({ code: 'commit.no_git' });
     const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'x', '--why', 'y']);
     expect(message).toMatch(/^\[FORGE\] x\n/);

@@ -14,11 +14,7 @@ const Sample = z.looseObject({
     }),
   ),
 });
-const FORMAT: Format<z.infer<typeof Sample>> = {
-  name: 'sample',
-  version: '3.1',
-  schema: Sample,
-};
+const FORMAT: Format<z.infer<typeof Sample>> = { name: 'sample', version: '3.1', schema: Sample };
 
 const file = '.forge/sample.json';
 const decode = (content: unknown) => {

@@ -27,9 +27,7 @@ describe('claims on one machine', () => {
     expect(task?.id).toBe('F-2');
     expect(candidates.find(({ id }) => id === 'F-1')?.blocked_by).toHaveLength(1);
     expect((await forgeJson<Selection>(project, ['next'])).task?.id).toBe('F-1');
-    expect((await forgeJson<Fleet>(other, ['fleet'])).rows).toMatchObject([
-      { task: 'F-1', health: 'working' },
-    ]);
+    expect((await forgeJson<Fleet>(other, 'fleet')).rows).toMatchObject([{ task: 'F-1', health: 'working' }]);
     expect(await forgeError(other, ['release', 'F-1'])).toMatchObject({ exitCode: 3, code: 'claim.none' });
     await forgeJson(project, ['release', 'F-1']);
     expect(await claim(other, 'F-1')).toMatchObject({ task: 'F-1' });

@@ -79,9 +79,7 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     await server.start();
     await forgeJson(project, ['events', 'flush'], { env: server.env });
     project.write(`${OUTBOX}/${name}`, kept);
-    expect(await forgeJson<Flushed>(project, ['events', 'flush'], { env: server.env })).toMatchObject({
-      sent: 1,
-    });
+    expect(await forgeJson<Flushed>(project, 'events flush', { env: server.env })).toMatchObject({ sent: 1 });
     const manager = await (await import('@nats-io/jetstream')).jetstreamManager(await client(server));
     expect((await manager.streams.info('FORGE_MEMORY')).state.messages).toBe(1);
   });

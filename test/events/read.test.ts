@@ -57,8 +57,6 @@ describe.skipIf(!hasNats)('forge events', () => {
       ...{ exitCode: 2, field: 'since' },
     });
     expect(await forgeError(project, ['events', 'replay'], { env })).toMatchObject({ exitCode: 2 });
-    expect(await forgeError(project, ['events', 'list', '--type', 'x'], { env })).toMatchObject({
-      exitCode: 2,
-    });
+    expect(await forgeError(project, 'events list --type x', { env })).toMatchObject({ exitCode: 2 });
   });
 });

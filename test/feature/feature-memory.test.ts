@@ -49,9 +49,7 @@ describe('a regression', () => {
     // A second failure is no regression.
     await runForge(project, ['feature', 'verify', 'A']);
     expect(await regressionsOf(project)).toHaveLength(1);
-    expect((await runForge(project, ['memory', 'log', '--tier', 'evaluation'])).stdout).toMatch(
-      /regression {2}.*A/,
-    );
+    expect((await runForge(project, 'memory log --tier evaluation')).stdout).toMatch(/regression {2}.*A/);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 

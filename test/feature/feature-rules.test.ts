@@ -73,9 +73,7 @@ describe('editing a feature', () => {
   );
 
   it('FEA-03 uses the status given together with other tests', () => {
-    expect(planEdit([proven], 'A', { tests: [], status: 'blocked' })).toMatchObject({
-      status: 'blocked',
-    });
+    expect(planEdit([proven], 'A', { tests: [], status: 'blocked' })).toMatchObject({ status: 'blocked' });
   });
 
   it('FEA-03 keeps the evidence when the same status is given again', () => {

@@ -103,10 +103,7 @@ describe('forge done', () => {
       exitCode: 2,
       code: 'feature.unknown',
     });
-    expect(await forgeError(project, ['feature', 'verify'])).toMatchObject({
-      exitCode: 2,
-      code: 'feature.which',
-    });
+    expect(await forgeError(project, 'feature verify')).toMatchObject({ exitCode: 2, code: 'feature.which' });
     expect(await forgeError(project, ['feature', 'verify', 'A', '--all'])).toMatchObject({ exitCode: 2 });
   });
 

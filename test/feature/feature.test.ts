@@ -35,9 +35,7 @@ describe('forge feature', () => {
     expect(stdout).toMatch(
       /^FORGE-001 {2}Login\nstatus +in_progress\ntests +node -e 0; true\npriority +1\n$/,
     );
-    expect(await forgeJson(project, ['feature', 'show', 'FORGE-001'])).toEqual(
-      storedFeature(project, 'FORGE-001'),
-    );
+    expect(await forgeJson(project, 'feature show FORGE-001')).toEqual(storedFeature(project, 'FORGE-001'));
     expect((await runForge(project, ['feature', 'remove', 'FORGE-002'])).stdout).toBe(
       'removed FORGE-002  From stdin   # back with: forge undo\n',
     );

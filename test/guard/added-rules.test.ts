@@ -50,10 +50,7 @@ describe('added rules', () => {
   it('LTM-13 may be in a TOML file of gitleaks, with groups, entropy and allowlists', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'guard.gitleaks', '.gitleaks.toml']);
-    expect(await forgeError(project, ['note', 'add', 'hello'])).toMatchObject({
-      exitCode: 4,
-      code: 'guard.rules',
-    });
+    expect(await forgeError(project, 'note add hello')).toMatchObject({ exitCode: 4, code: 'guard.rules' });
     project.write(
       '.gitleaks.toml',
       `title = "ours"
@@ -74,9 +71,7 @@ regex = '''broken(?!x)'''
 keywords = ["broken"]
 `,
     );
-    expect(await forgeError(project, ['note', 'add', 'TicketCode: a8d0f2k4m6'])).toMatchObject({
-      exitCode: 5,
-    });
+    expect(await forgeError(project, 'note add "TicketCode: a8d0f2k4m6"')).toMatchObject({ exitCode: 5 });
     await forgeJson(project, ['note', 'add', 'TicketCode: aaaaaaaaaa']);
     await forgeJson(project, ['note', 'add', 'TicketCode: sample8d0f']);
     const { exitCode, stderr } = await runForge(project, ['note', 'add', 'broken']);

@@ -144,8 +144,6 @@ describe('proposals from a repository', () => {
     const config = project.read(CONFIG);
     expect(config).toContain('\nwho = "agents"\n');
     expect(config).toContain('\nstyle = "conventional"\n');
-    expect((await forgeJson<{ value: string }>(project, ['config', 'get', 'commit.who'])).value).toBe(
-      'agents',
-    );
+    expect((await forgeJson<{ value: string }>(project, 'config get commit.who')).value).toBe('agents');
   });
 });

@@ -56,10 +56,7 @@ describe('an invalid patch', () => {
       '{"operations":[{"op":"constructor","kind":"Goal","text":"x"}]}',
       '{"operations":[{"op":"add","op":"remove","id":"kfr-1"}]}',
     ])
-      expect([stdin, (await forgeError(project, ['kfr', 'patch', '-'], { stdin })).exitCode]).toEqual([
-        stdin,
-        2,
-      ]);
+      expect([stdin, (await forgeError(project, 'kfr patch -', { stdin })).exitCode]).toEqual([stdin, 2]);
     for (const kind of ['__proto__', 'constructor', 'toString'])
       expect((await patchError(project, [add(kind, 'x')])).operations).toMatchObject([
         { code: 'unknown_kind' },
@@ -172,9 +169,6 @@ describe('an invalid kfr.json', () => {
       /\n {4}\| End of the KFR\n\nEnd of the KFR [0-9a-f]/,
     );
     // No archive takes it.
-    expect(await forgeError(project, ['session', 'end', '--no-commit'])).toMatchObject({
-      exitCode: 5,
-      file: KFR,
-    });
+    expect(await forgeError(project, 'session end --no-commit')).toMatchObject({ exitCode: 5, file: KFR });
   });
 });

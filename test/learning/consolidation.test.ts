@@ -217,10 +217,7 @@ describe('consolidation', () => {
     const second = plan(cycles, known);
     expect(second.contested).toMatchObject([{ pattern: P, contradicts: [cycles[3]?.id] }]);
     const after = written(known, second);
-    expect(read(after).get(knowledgeId('execution', P))).toMatchObject({
-      status: 'contested',
-      pattern: P,
-    });
+    expect(read(after).get(knowledgeId('execution', P))).toMatchObject({ status: 'contested', pattern: P });
     expect(plan(cycles, after).contested).toEqual([]);
     // Two more clean cycles are not enough, and it says so. What is valid and has no news is not mentioned.
     const more = plan(

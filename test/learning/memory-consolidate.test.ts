@@ -34,8 +34,7 @@ describe('forge memory consolidate', () => {
       scope: 'execution',
     });
     expect(run?.record).toMatchObject({ kind: 'consolidation', cycles: 10, last_cycle: 10 });
-    const log = async () =>
-      (await runForge(project, ['memory', 'log', '--tier', 'knowledge'])).stdout.trimEnd();
+    const log = async () => (await runForge(project, 'memory log --tier knowledge')).stdout.trimEnd();
     expect(await log()).toMatch(/consolidation {2}1 promoted$/);
     await recordAll(project, times(10));
     expect(await log()).toMatch(/consolidation {2}nothing new$/);

@@ -96,10 +96,7 @@ describe('forge memory record', () => {
     const wide = { task_id: 'A', exit_code: 0, regression_flags: Array(20).fill('y'.repeat(60_000)) };
     expect(
       await forgeError(project, ['memory', 'record', '-'], { stdin: JSON.stringify(wide) }),
-    ).toMatchObject({
-      exitCode: 2,
-      code: 'record.too_large',
-    });
+    ).toMatchObject({ exitCode: 2, code: 'record.too_large' });
     expect(await cyclesOf(project)).toEqual([]);
   });
 });

@@ -178,11 +178,7 @@ describe('forge linear, offline', () => {
     const project = await makeForge();
     await forgeJson(project, ['linear', 'new', ...BUG]);
     await forgeJson(project, ['session', 'start', '--task', 'Something else']);
-    const { issue, branch, skill } = await forgeJson<StartedIssue>(project, [
-      'linear',
-      'start',
-      'local-1135',
-    ]);
+    const { issue, branch, skill } = await forgeJson<StartedIssue>(project, 'linear start local-1135');
     expect([branch, skill]).toEqual(['fix/LOCAL-1135-save-fails', 'qa-review']);
     expect(issue).toMatchObject({
       state: 'started',
@@ -195,16 +191,11 @@ describe('forge linear, offline', () => {
     });
     await forgeJson(project, ['linear', 'done', 'LOCAL-1135', '--summary', 'A lock was missing']);
     expect(await list(project)).toEqual([]);
-    expect(await forgeJson<Focus>(project, ['focus', 'show'])).toMatchObject({
-      task: null,
-      linear_issue: null,
-    });
+    expect(await forgeJson<Focus>(project, 'focus show')).toMatchObject({ task: null, linear_issue: null });
     expect(JSON.parse(project.read('.forge/linear/history/LOCAL-1135.json'))).toMatchObject({
       ...{ linear_id: 'LOCAL-1135', state: 'done', summary: 'A lock was missing' },
     });
-    expect(await forgeJson<Issue>(project, ['linear', 'show', 'LOCAL-1135'])).toMatchObject({
-      state: 'done',
-    });
+    expect(await forgeJson<Issue>(project, 'linear show LOCAL-1135')).toMatchObject({ state: 'done' });
     expect(await forgeError(project, ['linear', 'done', 'LOCAL-1135'])).toMatchObject({ exitCode: 3 });
     expect(await forgeError(project, ['linear', 'show', 'NOPE-1'])).toMatchObject({ exitCode: 2 });
     const { stdout } = await runForge(project, ['linear', 'start', 'LOCAL-1135']);

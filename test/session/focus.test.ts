@@ -87,9 +87,7 @@ describe('forge focus', () => {
     const project = await makeForge();
     await forgeJson(project, ['focus', 'set', '--task', 'one']);
     const before = snapshot(project.dir);
-    expect((await forgeJson<{ task: string }>(project, ['focus', 'set', '--task', 'two', '-n'])).task).toBe(
-      'two',
-    );
+    expect((await forgeJson<{ task: string }>(project, 'focus set --task two -n')).task).toBe('two');
     expect((await forgeJson<{ task: null }>(project, ['focus', 'clear', '-n'])).task).toBeNull();
     expect(await forgeError(project, ['focus', 'set'])).toMatchObject({ exitCode: 2, code: 'focus.nothing' });
     for (const flags of [

@@ -78,10 +78,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
 
   it('SES-06 without a session it is refused; invalid input leaves the session running', async () => {
     const project = await withFeature();
-    expect(await forgeError(project, ['session', 'end'])).toMatchObject({
-      exitCode: 3,
-      code: 'session.none',
-    });
+    expect(await forgeError(project, 'session end')).toMatchObject({ exitCode: 3, code: 'session.none' });
     await forgeJson(project, ['session', 'start']);
     const before = snapshot(project.dir);
     for (const flags of [
@@ -175,14 +172,9 @@ describe('past sessions', () => {
     await forgeJson(project, ['session', 'discard', '2026-03-01-session-001'], { world });
     const { sessions } = await forgeJson<{ sessions: unknown[] }>(project, ['session', 'list']);
     expect(sessions).toMatchObject([{ id: '2026-03-01-session-001', status: 'discarded' }]);
-    expect((await runForge(project, ['session', 'show', '2026-03-01-session-001'])).stdout).toContain(
-      'not wanted',
-    );
+    expect((await runForge(project, 'session show 2026-03-01-session-001')).stdout).toContain('not wanted');
     expect(project.git('rev-parse', 'HEAD')).toBe(head);
-    expect(await forgeError(project, ['session', 'discard'])).toMatchObject({
-      exitCode: 3,
-      code: 'session.none',
-    });
+    expect(await forgeError(project, 'session discard')).toMatchObject({ exitCode: 3, code: 'session.none' });
   });
 
   it('SES-06 B-12 does not end with damaged features, and keeps the session', async () => {

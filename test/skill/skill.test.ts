@@ -77,12 +77,7 @@ describe('forge skill', () => {
     await putSkill(project, 'b', { requires: ['d'] });
     await putSkill(project, 'c', { requires: ['d'] });
     await putSkill(project, 'd');
-    expect((await forgeJson<ShownSkill>(project, ['skill', 'show', 'a'])).order).toEqual([
-      'a',
-      'b',
-      'd',
-      'c',
-    ]);
+    expect((await forgeJson<ShownSkill>(project, 'skill show a')).order).toEqual(['a', 'b', 'd', 'c']);
     await putSkill(project, 'd', { requires: ['a'] });
     expect(await problems(project, 'b')).toEqual(['b: Skills require each other in a cycle: b → d → a → b.']);
     await putSkill(project, 'd', { requires: ['d'] });

@@ -136,8 +136,7 @@ describe('forge trust', () => {
     const { digest } = await forgeJson<TrustReport>(project, ['trust', '--show']);
     for (const wrong of ['', '1', 'true', digest.slice(1), digest.toUpperCase()])
       expect(
-        (await forgeError(project, ['feature', 'verify', 'A'], { env: { CI: '1', FORGE_TRUST: wrong } }))
-          .code,
+        (await forgeError(project, 'feature verify A', { env: { CI: '1', FORGE_TRUST: wrong } })).code,
       ).toBe('trust.needed');
     for (const CI of ['', 'false'])
       expect(

@@ -115,27 +115,24 @@ describe('links', () => {
     expect(project.read('config/claude.json')).toBe(MINE);
   });
 
-  it.each(['file', 'folder', 'nowhere', 'git'])(
-    'AGT-01 out of the project are refused (%s)',
-    async (kind) => {
-      const project = await makeForge();
-      const outside = projectAt(makeFolder());
-      outside.write('settings.json', '{}\n');
-      if (kind === 'folder') symlinkSync(outside.dir, project.path('.claude'));
-      else {
-        mkdirSync(project.path('.claude'));
-        const target =
-          { file: outside.path('settings.json'), nowhere: './gone', git: '../.git/hooks/x' }[kind] ?? '';
-        if (kind === 'git') project.write('.git/hooks/x', '{}');
-        symlinkSync(target, project.path(SETTINGS));
-      }
-      await expectUntouched(project, async () => {
-        expect(await refusal(project)).toMatchObject({
-          ...{ exitCode: 3, file: SETTINGS },
-          code: kind === 'nowhere' ? 'agent.file' : 'agent.link',
-        });
+  it.each(['file', 'folder', 'nowhere', 'git'])('AGT-01 out of a project are refused (%s)', async (kind) => {
+    const project = await makeForge();
+    const outside = projectAt(makeFolder());
+    outside.write('settings.json', '{}\n');
+    if (kind === 'folder') symlinkSync(outside.dir, project.path('.claude'));
+    else {
+      mkdirSync(project.path('.claude'));
+      const target =
+        { file: outside.path('settings.json'), nowhere: './gone', git: '../.git/hooks/x' }[kind] ?? '';
+      if (kind === 'git') project.write('.git/hooks/x', '{}');
+      symlinkSync(target, project.path(SETTINGS));
+    }
+    await expectUntouched(project, async () => {
+      expect(await refusal(project)).toMatchObject({
+        ...{ exitCode: 3, file: SETTINGS },
+        code: kind === 'nowhere' ? 'agent.file' : 'agent.link',
       });
-      expect(outside.read('settings.json')).toBe('{}\n');
-    },
-  );
+    });
+    expect(outside.read('settings.json')).toBe('{}\n');
+  });
 });

@@ -189,15 +189,7 @@ describe('the wiring', () => {
       'copilot',
       ['.github/hooks/forge.json', '.github/mcp.json'],
       ['.copilot/hooks/forge.json', '.copilot/mcp-config.json'],
-      [
-        'sessionStart',
-        'userPromptSubmitted',
-        'preToolUse',
-        'postToolUse',
-        'preCompact',
-        'agentStop',
-        'sessionEnd',
-      ],
+      'sessionStart userPromptSubmitted preToolUse postToolUse preCompact agentStop sessionEnd'.split(' '),
     ],
     [
       'opencode',

@@ -42,14 +42,11 @@ describe('config.toml', () => {
     ['session = []', 1, 'session', '[]', 'object'],
     ['#\nschema_version = "1"', 2, 'schema_version', '"1"', '1'],
     ['[session]\r\n\r\ncommit = 1\r\n', 3, 'session.commit', '1', 'boolean'],
-  ])(
-    'LAY-06 names file, line, key, what was found and what is allowed: %j',
-    (text, line, field, found, allowed) => {
-      const error = failure(() => decodeConfig(text, file));
-      expect(error).toMatchObject({ exit: 4, code: 'config.value', details: { file, line, field } });
-      expect(error.message).toBe(`${file}:${line}: ${field}: found ${found}, allowed: ${allowed}.`);
-    },
-  );
+  ])('LAY-06 names file, line, key, what it found and allows: %j', (text, line, field, found, allowed) => {
+    const error = failure(() => decodeConfig(text, file));
+    expect(error).toMatchObject({ exit: 4, code: 'config.value', details: { file, line, field } });
+    expect(error.message).toBe(`${file}:${line}: ${field}: found ${found}, allowed: ${allowed}.`);
+  });
 
   it.each([
     ['[session]\ncommit = ', 2],

@@ -73,15 +73,12 @@ describe('a damaged file', () => {
       'null or string or a list of string',
       9,
     ],
-  ])(
-    'B-12 names line, field, what was found and what is allowed: %s',
-    (_name, bad, field, found, allowed, line) => {
-      const second = 'id' in bad || Object.keys(bad).length === 0 ? bad : { id: 'B', ...bad };
-      const error = failure(() => decode({ schema_version: '3.1', items: [{ id: 'A' }, second] }));
-      expect(error).toMatchObject({ exit: 4, code: 'file.schema', details: { file, line, field } });
-      expect(error.message).toBe(`${file}:${line}: ${field}: found ${found}, allowed: ${allowed}.`);
-    },
-  );
+  ])('B-12 names line, field, what it found and allows: %s', (_, bad, field, found, allowed, line) => {
+    const second = 'id' in bad || Object.keys(bad).length === 0 ? bad : { id: 'B', ...bad };
+    const error = failure(() => decode({ schema_version: '3.1', items: [{ id: 'A' }, second] }));
+    expect(error).toMatchObject({ exit: 4, code: 'file.schema', details: { file, line, field } });
+    expect(error.message).toBe(`${file}:${line}: ${field}: found ${found}, allowed: ${allowed}.`);
+  });
 
   it('B-12 B-06 shows a long or hostile value in one short line', () => {
     const status = `\u001b]0;x\u0007\n${'y'.repeat(500)}`;

@@ -76,16 +76,13 @@ describe('a failing fsync', () => {
     expect([existsSync(`${path}.tmp`), readFileSync(path, 'utf8')]).toEqual([false, 'old']);
   });
 
-  it.each(writers)(
-    'B-61 of the folder of %s is exit 6, but not where folders cannot be synced',
-    (_, write) => {
-      const path = join(makeFolder(), 'a.json');
-      failSync('isDirectory', 'EIO');
-      expect(failure(() => write(path))).toMatchObject({ exit: 6, code: 'disk.eio' });
-      failSync('isDirectory', 'EINVAL');
-      expect(() => write(`${path}2`)).not.toThrow();
-    },
-  );
+  it.each(writers)('B-61 of the folder of %s is exit 6, but not where folders cannot sync', (_, write) => {
+    const path = join(makeFolder(), 'a.json');
+    failSync('isDirectory', 'EIO');
+    expect(failure(() => write(path))).toMatchObject({ exit: 6, code: 'disk.eio' });
+    failSync('isDirectory', 'EINVAL');
+    expect(() => write(`${path}2`)).not.toThrow();
+  });
 });
 
 describe('names', () => {

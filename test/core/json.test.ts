@@ -114,17 +114,9 @@ describe('parseJson', () => {
     expect(problemOf(formatJson({ a: JSON.parse(deepest) })).message).toBe('nested deeper than 64');
   });
 
-  it.each([
-    '1e400',
-    '-1e400',
-    '9007199254740993',
-    '-9007199254740993',
-    '1e21',
-    '-0',
-    '-0.0',
-    '1e-400',
-    '12345678901234567890.5',
-  ])('B-16 refuses %s, which cannot be written back', (number) => {
+  it.each(
+    '1e400 -1e400 9007199254740993 -9007199254740993 1e21 -0 -0.0 1e-400 12345678901234567890.5'.split(' '),
+  )('B-16 refuses %s, which cannot be written back', (number) => {
     const message = `the number ${number} cannot be stored exactly`;
     expect(problemOf(`{"n": ${number}}`)).toEqual({ message, offset: 6 });
     expect(problemOf(`{\n  "n": ${number}\n}\n`)).toEqual({ message, offset: 9 });

@@ -81,12 +81,9 @@ describe('checkText', () => {
     expect(message).toBe('The note has the control or invisible character U+001B at position 4.');
   });
 
-  it.each(['a\nb', 'a\u2028b', 'a\u2029b'])(
-    'refuses the line break in %j where one line is asked for',
-    (text) => {
-      expect(failure(() => checkText(text, { what, lines: false })).code).toBe('text.lines');
-    },
-  );
+  it.each(['a\nb', 'a\u2028b', 'a\u2029b'])('refuses a line break where one line is due: %j', (text) => {
+    expect(failure(() => checkText(text, { what, lines: false })).code).toBe('text.lines');
+  });
 
   it('B-05 names both sizes and a solution', () => {
     const error = failure(() => checkText('ééé', { what, maxBytes: 5 }));

@@ -73,14 +73,7 @@ describe('git', () => {
   it('LTM-13 guard scan skips lock files, binaries and vendored folders by name', async () => {
     const project = makeRepository();
     const line = `token = ${SAMPLES.secret()}\n`;
-    for (const file of [
-      'yarn.lock',
-      'go.sum',
-      'vendor/a.go',
-      'web/node_modules/b.js',
-      'logo.png',
-      'src/a.go',
-    ])
+    for (const file of 'yarn.lock go.sum vendor/a.go web/node_modules/b.js logo.png src/a.go'.split(' '))
       project.write(file, line);
     const files = async (...args: string[]): Promise<string[]> => {
       const { stdout } = await runForge(project, ['guard', 'scan', '--json', ...args]);

@@ -114,24 +114,21 @@ describe('forge hooks install', () => {
 });
 
 describe('forge hooks uninstall', () => {
-  it.each(['', '.husky/_'])(
-    'GIT-03 B-46 finds husky where git does not run it, hooksPath "%s"',
-    async (path) => {
-      const project = await makeForge();
-      put(project, 'pnpm lint\n', '.husky/commit-msg');
-      put(project, '', '.husky/_/h');
-      project.git('config', 'core.hooksPath', '.husky/_');
-      expect(stateOf(await install(project, '--yes'))).toBe('added');
-      rmSync(project.path('.husky/_'), { recursive: true });
-      project.git('config', ...(path ? ['core.hooksPath', path] : ['--unset', 'core.hooksPath']));
-      const { stdout } = await runForge(project, ['hooks', 'uninstall']);
-      expect(stdout).toMatch(/commit-msg +forge removed from it +\.husky\/commit-msg\n/);
-      expect(project.read('.husky/commit-msg')).toBe('pnpm lint\n');
-      expect(existsSync(project.path('.husky/pre-push'))).toBe(false);
-      expect((await runForge(project, ['hooks', 'uninstall'])).stdout).not.toContain('forge hooks install');
-      expect((await runForge(project, ['hooks', 'status'])).stdout).not.toContain('✓');
-    },
-  );
+  it.each(['', '.husky/_'])('GIT-03 B-46 finds husky where git does not run it: "%s"', async (path) => {
+    const project = await makeForge();
+    put(project, 'pnpm lint\n', '.husky/commit-msg');
+    put(project, '', '.husky/_/h');
+    project.git('config', 'core.hooksPath', '.husky/_');
+    expect(stateOf(await install(project, '--yes'))).toBe('added');
+    rmSync(project.path('.husky/_'), { recursive: true });
+    project.git('config', ...(path ? ['core.hooksPath', path] : ['--unset', 'core.hooksPath']));
+    const { stdout } = await runForge(project, ['hooks', 'uninstall']);
+    expect(stdout).toMatch(/commit-msg +forge removed from it +\.husky\/commit-msg\n/);
+    expect(project.read('.husky/commit-msg')).toBe('pnpm lint\n');
+    expect(existsSync(project.path('.husky/pre-push'))).toBe(false);
+    expect((await runForge(project, ['hooks', 'uninstall'])).stdout).not.toContain('forge hooks install');
+    expect((await runForge(project, ['hooks', 'status'])).stdout).not.toContain('✓');
+  });
 
   it('GIT-03 a clone in which shared hooks check nothing is told so at each start, until they are installed', async () => {
     const project = await makeForge();

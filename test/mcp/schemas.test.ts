@@ -87,21 +87,12 @@ describe('session_working_memory_update', () => {
     const { items } = (tool as Tool).inputSchema.properties.operations as {
       items: { properties: { op: { enum: string[] }; kind: { enum: string[] } }; required: string[] };
     };
-    expect([...items.properties.op.enum].sort()).toEqual([
-      'add',
-      'dismiss',
-      'park',
-      'remove',
-      'replace',
-      'resolve',
-    ]);
-    expect([...items.properties.kind.enum].sort()).toEqual([
-      'ActiveContract',
-      'Constraint',
-      'Goal',
-      'OpenQuestion',
-      'Plan',
-    ]);
+    expect([...items.properties.op.enum].sort()).toEqual(
+      'add dismiss park remove replace resolve'.split(' '),
+    );
+    expect([...items.properties.kind.enum].sort()).toEqual(
+      'ActiveContract Constraint Goal OpenQuestion Plan'.split(' '),
+    );
     expect(items.required).toEqual(['op']);
   });
 });

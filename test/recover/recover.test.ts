@@ -93,7 +93,7 @@ describe('the table that decides', () => {
     [['command', 'command', 'feature'], 2, 'rollback'],
     [['command', 'feature', 'feature'], 2, 'rollback'],
   ] as const)(
-    'GIT-06 of commands and features that fail, the larger number counts: %j',
+    'GIT-06 counts failed commands or features, whichever is more: %j',
     (kinds, value, decision) => {
       const checks = kinds.map(
         (kind, i): ProvedCheck => ({ name: `C${i}`, kind, state: 'failed', command: `test ${i}` }),

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { SessionOverview } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, FEATURES, KNOWLEDGE, makeForge, SESSION, snapshot } from '../support/forge-project.js';
 import { changedPaths } from '../support/project.js';
@@ -104,11 +105,7 @@ describe('past sessions', () => {
       );
     }
     await forgeJson(project, ['session', 'start', '--task', 'now'], { world });
-    const { active, sessions } = await forgeJson<{ active: unknown; sessions: unknown[] }>(
-      project,
-      'session list',
-      { world },
-    );
+    const { active, sessions } = await forgeJson<SessionOverview>(project, 'session list', { world });
     expect(active).toMatchObject({
       id: '2026-03-01-session-004',
       holder: 'you',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agent/agents.js';
 import { MAX_CONTEXT } from '../../src/agent/event.js';
+import type { StartedSession } from '../../src/index.js';
 import { call, rule, started, told } from '../support/agent-calls.js';
 import {
   blockOf,
@@ -23,28 +24,25 @@ import type { Project } from '../support/project.js';
 import { hookLists } from '../support/wirings.js';
 
 describe('a stop with an open question', () => {
-  it.each(AGENT_NAMES)(
-    'KFR-09 AGT-01 %s blocks a stop five times in a row while entries change, then lets the agent go',
-    async (agent) => {
-      const project = await started(agent);
-      expect(await call(agent, project, 'stop')).toEqual(SILENT);
-      await ask(project);
-      for (let i = 0; i < 5; i++) {
-        const reason = await told(agent, project, 'stop');
-        expect(reason).toMatch(/^(block|deny)?\n?forge: before you stop, 1 entry .*which cookie\?/s);
-        await patch(project, [rule(`rule ${i}`)]);
-        // Some clients send the reason to the prompt hook.
-        await call(agent, project, 'prompt', { prompt: reason });
-      }
-      expect(await call(agent, project, 'stop')).toEqual(SILENT);
-      await call(agent, project, 'prompt');
-      expect(await told(agent, project, 'stop')).toContain('which cookie?');
-      // Nothing changed, so the question is parked.
-      expect(await call(agent, project, 'stop')).toEqual(SILENT);
-      await call(agent, project, 'prompt');
-      expect(await call(agent, project, 'stop')).toEqual(SILENT);
-    },
-  );
+  it.each(AGENT_NAMES)('KFR-09 AGT-01 %s blocks five stops in a row while entries change', async (agent) => {
+    const project = await started(agent);
+    expect(await call(agent, project, 'stop')).toEqual(SILENT);
+    await ask(project);
+    for (let i = 0; i < 5; i++) {
+      const reason = await told(agent, project, 'stop');
+      expect(reason).toMatch(/^(block|deny)?\n?forge: before you stop, 1 entry .*which cookie\?/s);
+      await patch(project, [rule(`rule ${i}`)]);
+      // Some clients send the reason to the prompt hook.
+      await call(agent, project, 'prompt', { prompt: reason });
+    }
+    expect(await call(agent, project, 'stop')).toEqual(SILENT);
+    await call(agent, project, 'prompt');
+    expect(await told(agent, project, 'stop')).toContain('which cookie?');
+    // Nothing changed, so the question is parked.
+    expect(await call(agent, project, 'stop')).toEqual(SILENT);
+    await call(agent, project, 'prompt');
+    expect(await call(agent, project, 'stop')).toEqual(SILENT);
+  });
 });
 
 describe('what differs between agents', () => {
@@ -192,10 +190,7 @@ describe('forge hook claude session-end', () => {
     expect(text).toContain('session-002');
     expect(text).toContain('! Session');
     expect(text).toMatch(/was interrupted \(claude ended at .*session_start \{"resume"/);
-    const resumed = await forgeJson<{ session: { resumed_from: string } }>(
-      project,
-      'session start --resume latest',
-    );
+    const resumed = await forgeJson<StartedSession>(project, 'session start --resume latest');
     expect(left).toContain(resumed.session.resumed_from);
   });
 

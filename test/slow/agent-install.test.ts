@@ -215,24 +215,21 @@ const STEPS: [what: string, before: string[][], args: string[]][] = [
 ];
 
 describe.skipIf(!hasShim)('an interrupted forge agent', () => {
-  it.each(STEPS)(
-    'AGT-01 %s, killed: another install and uninstall restore the bytes',
-    async (_, before, args) => {
-      const [clean, wired] = [all(await rig()), await rig(INSTALL)];
-      let count = 0;
-      for (const call of ['rename', 'unlink', 'mkdir'])
-        count += await strikeEach(before, args, { call, kill: true }, (project, { signal }) => {
-          expect(signal).toBe('SIGKILL');
-          // Either way from here; the second shows that nothing was left behind.
-          if (count % 2 === 0) must(project, UNINSTALL);
-          must(project, [...INSTALL, '--command', 'forge']);
-          for (const path of [SETTINGS, '.mcp.json']) expect(project.read(path)).toBe(wired.read(path));
-          must(project, UNINSTALL);
-          expect(differences(clean, all(project))).toEqual([]);
-        });
-      expect(count).toBeGreaterThan(1);
-    },
-  );
+  it.each(STEPS)('AGT-01 %s, killed: another install and uninstall restore all', async (_, before, args) => {
+    const [clean, wired] = [all(await rig()), await rig(INSTALL)];
+    let count = 0;
+    for (const call of ['rename', 'unlink', 'mkdir'])
+      count += await strikeEach(before, args, { call, kill: true }, (project, { signal }) => {
+        expect(signal).toBe('SIGKILL');
+        // Either way from here; the second shows that nothing was left behind.
+        if (count % 2 === 0) must(project, UNINSTALL);
+        must(project, [...INSTALL, '--command', 'forge']);
+        for (const path of [SETTINGS, '.mcp.json']) expect(project.read(path)).toBe(wired.read(path));
+        must(project, UNINSTALL);
+        expect(differences(clean, all(project))).toEqual([]);
+      });
+    expect(count).toBeGreaterThan(1);
+  });
 
   it('AGT-01 leaves all files as they were on a full disk', async () => {
     const clean = all(await rig());

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { SessionOverview } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   CONFIG,
@@ -108,10 +109,7 @@ describe('damaged state files', () => {
       project.git('clean', '-fxq', '--', path);
       expect([next, (await runForge(project, next.split(' ').slice(1))).exitCode]).toEqual([next, 0]);
     }
-    const { sessions } = await forgeJson<{ sessions: { id: string; status: string }[] }>(
-      project,
-      'session list',
-    );
+    const { sessions } = await forgeJson<SessionOverview>(project, 'session list');
     expect(sessions).toMatchObject([{ status: 'interrupted' }]);
     expect((await runForge(project, ['session', 'show', sessions[0]?.id ?? ''])).stdout).toContain(
       'precious',

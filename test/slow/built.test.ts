@@ -147,17 +147,14 @@ describe('the built command line', () => {
     ]);
   });
 
-  it.skipIf(!('enableCompileCache' in nodeModule))(
-    "keeps compiled code in the user's cache folder only",
-    () => {
-      const home = makeFolder();
-      const place = { HOME: home, XDG_CACHE_HOME: '', TMPDIR: makeFolder() };
-      expect(start(BIN, ['help'], place).exitCode).toBe(0);
-      expect(readdirSync(home)).toEqual(['.cache']);
-      expect(readdirSync(join(home, '.cache/forge'))).toEqual(['node']);
-      expect(readdirSync(place.TMPDIR)).toEqual([]);
-    },
-  );
+  it.skipIf(!('enableCompileCache' in nodeModule))("keeps compiled code in the user's cache only", () => {
+    const home = makeFolder();
+    const place = { HOME: home, XDG_CACHE_HOME: '', TMPDIR: makeFolder() };
+    expect(start(BIN, ['help'], place).exitCode).toBe(0);
+    expect(readdirSync(home)).toEqual(['.cache']);
+    expect(readdirSync(join(home, '.cache/forge'))).toEqual(['node']);
+    expect(readdirSync(place.TMPDIR)).toEqual([]);
+  });
 
   it('does not contain the path of the folder it was built in', () => {
     const files = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openForge } from '../../src/index.js';
+import { type Briefing, openForge } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
@@ -48,10 +48,7 @@ it('GOV-05 KNO-01 a lesson that is removed from what was learned is no candidate
     'session end --learned "a bad date is a traceback" --learned "npm ci first"',
   );
   const candidates = async (): Promise<string[]> => {
-    const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(
-      project,
-      'briefing',
-    );
+    const { sections } = await forgeJson<Briefing>(project, 'briefing');
     const { items = [] } = sections.find(({ key }) => key === 'candidates') ?? {};
     return items.map((item) => item.replace(/^C-\d+: |, seen.*$/g, '')).sort();
   };

@@ -102,13 +102,9 @@ describe('kinds of repositories', () => {
 
   it('B-40 GIT-05 runs no hook or filter of the repository, and leaves the index alone', async () => {
     const project = makeForgeRepository();
-    for (const name of [
-      'reference-transaction',
-      'pre-commit',
-      'commit-msg',
-      'post-commit',
-      'post-index-change',
-    ]) {
+    for (const name of 'reference-transaction pre-commit commit-msg post-commit post-index-change'.split(
+      ' ',
+    )) {
       project.write(`.git/hooks/${name}`, `#!/bin/sh\ntouch ${project.path('.git/ran')}\n`);
       chmodSync(project.path('.git/hooks', name), 0o755);
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { StartedSession } from '../../src/index.js';
 import { agent, fixedClock, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { FEATURES, KNOWLEDGE, makeForge, PROGRESS } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
@@ -76,7 +77,7 @@ describe('the clock', () => {
       world: { ...fixedClock(AT[0]), liveness: () => 'alive' },
     });
     await forgeJson(project, ['session', 'discard']);
-    const { session: resumed } = await forgeJson<{ session: { resumed_from: string } }>(
+    const { session: resumed } = await forgeJson<StartedSession>(
       project,
       ['session', 'start', '--resume', 'latest'],
       { world: fixedClock(AT[1]) },

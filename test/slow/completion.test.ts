@@ -105,16 +105,13 @@ describe('completion at a terminal', () => {
       expect(project.has('pwned')).toBe(false);
     });
 
-  it.skipIf(!canType || !has('bash'))(
-    'bash lists ids, and inserts none where several begin alike',
-    async () => {
-      const project = await hostileProject();
-      const { words, screen } = await typeInto(INTERACTIVE.bash, project, ['forge feature show P-\t\t\t']);
-      expect(words[0]?.at(-1)).toBe('P-');
-      expect(screen).toMatch(/^P-1/m);
-      expect(screen).not.toContain('not_implemented');
-    },
-  );
+  it.skipIf(!canType || !has('bash'))('bash lists ids, and inserts none if several begin alike', async () => {
+    const project = await hostileProject();
+    const { words, screen } = await typeInto(INTERACTIVE.bash, project, ['forge feature show P-\t\t\t']);
+    expect(words[0]?.at(-1)).toBe('P-');
+    expect(screen).toMatch(/^P-1/m);
+    expect(screen).not.toContain('not_implemented');
+  });
 
   it.skipIf(!has('fish'))('fish takes commands from the script', async () => {
     const project = await hostileProject();

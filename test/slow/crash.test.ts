@@ -93,20 +93,17 @@ function striker(project: Project, time: number): Striker {
 }
 
 describe('a kill at any moment', () => {
-  it.each(COMMANDS)(
-    'SES-06 SES-07 of session %s loses nothing and does not block later commands',
-    async (_name, args, survives) => {
-      const project = makeForgeRepository();
-      typed(project, START);
-      abandon(project);
-      const strike = striker(project, await measure(project, args(-1)));
-      const count = kills(8, 150);
-      const lines: string[] = [];
-      for (let n = 0; n < count || strike.killed() <= count / 3; n++)
-        await survives(project, n, lines, () => strike(args(n), (n % count) / count));
-      await settled(project);
-    },
-  );
+  it.each(COMMANDS)('SES-06 SES-07 of session %s loses and blocks nothing', async (_, args, survives) => {
+    const project = makeForgeRepository();
+    typed(project, START);
+    abandon(project);
+    const strike = striker(project, await measure(project, args(-1)));
+    const count = kills(8, 150);
+    const lines: string[] = [];
+    for (let n = 0; n < count || strike.killed() <= count / 3; n++)
+      await survives(project, n, lines, () => strike(args(n), (n % count) / count));
+    await settled(project);
+  });
 });
 
 /** Waits for git processes of a killed forge. Then the next session end commits everything. */

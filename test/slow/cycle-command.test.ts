@@ -44,17 +44,14 @@ describe('forge cycle', () => {
     ['changes init.sh', `echo 'true' >> .forge/init.sh`, /init\.sh was changed/],
     ['weakens its test', `sed -i 's/test -f done/true/' ${FEATURES}`, /the tests of A were changed/],
     ['damages the list of features', `echo '{' > ${FEATURES}`, /damaged by the command/],
-  ])(
-    'GOV-01 LTM-05 a command that %s broke a rule, whatever its exit code',
-    async (_name, script, violation) => {
-      const project = await ready();
-      await cycle(project, ['--', 'true']);
-      const result = await cycle(project, sh(`touch done; ${script}`));
-      expect(result.classification).toBe('GOVERNANCE_VIOLATION');
-      expect(result.report?.governance_violations).toContainEqual(expect.stringMatching(violation));
-      expect(result.exit).not.toBe(0);
-    },
-  );
+  ])('GOV-01 LTM-05 a command that %s broke a rule, whatever its exit code', async (_, script, violation) => {
+    const project = await ready();
+    await cycle(project, ['--', 'true']);
+    const result = await cycle(project, sh(`touch done; ${script}`));
+    expect(result.classification).toBe('GOVERNANCE_VIOLATION');
+    expect(result.report?.governance_violations).toContainEqual(expect.stringMatching(violation));
+    expect(result.exit).not.toBe(0);
+  });
 
   it('B-93 runs the command as a BUILDER in the caller’s environment, with the briefing as a file and on stdin', async () => {
     const project = await ready();

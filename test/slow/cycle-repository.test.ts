@@ -141,27 +141,24 @@ describe('signals', () => {
   it.each([
     ['the second Ctrl-C', 'SIGINT'],
     ['SIGTERM', 'SIGTERM'],
-  ] as const)(
-    'GOV-02 %s ends the command and what it started, and the cycle is recorded',
-    async (_name, signal) => {
-      const project = await ready();
-      const script = 'sleep 1000 & echo $! > pid; echo started; wait';
-      const child = startBinary(project.dir, ['cycle', ...sh(script)]);
-      const { ended } = follow(child);
-      if (signal === 'SIGINT') await interrupt(child, '| started');
-      else await until(() => project.has('pid') && project.read('pid') !== '');
-      child.kill(signal);
-      const { exitCode, stdout } = await ended;
-      expect(exitCode).toBe(130);
-      expect(stdout).toMatch(/^Cycle 1 FAILURE: A\n {2}no exit code \(sh: stopped\),/);
-      await until(() => !isAlive(Number(project.read('pid'))));
-      expect((await storedCycles(project))[0]?.execution.stages.at(-2)).toMatchObject({
-        name: 'execution',
-        note: 'sh: stopped',
-      });
-      expect(project.has(MARK)).toBe(false);
-    },
-  );
+  ] as const)('GOV-02 %s ends the command and what it started; the cycle is recorded', async (_, signal) => {
+    const project = await ready();
+    const script = 'sleep 1000 & echo $! > pid; echo started; wait';
+    const child = startBinary(project.dir, ['cycle', ...sh(script)]);
+    const { ended } = follow(child);
+    if (signal === 'SIGINT') await interrupt(child, '| started');
+    else await until(() => project.has('pid') && project.read('pid') !== '');
+    child.kill(signal);
+    const { exitCode, stdout } = await ended;
+    expect(exitCode).toBe(130);
+    expect(stdout).toMatch(/^Cycle 1 FAILURE: A\n {2}no exit code \(sh: stopped\),/);
+    await until(() => !isAlive(Number(project.read('pid'))));
+    expect((await storedCycles(project))[0]?.execution.stages.at(-2)).toMatchObject({
+      name: 'execution',
+      note: 'sh: stopped',
+    });
+    expect(project.has(MARK)).toBe(false);
+  });
 });
 
 describe('two cycles at once', () => {

@@ -145,23 +145,20 @@ describe('forge cycle', () => {
     expect(project.has('.git/forge/halt.json')).toBe(false);
   });
 
-  it.each(Object.entries(SAMPLES))(
-    'GOV-01 masks a %s in the output without halting memory',
-    async (_name, sample) => {
-      const project = await ready();
-      const secret = sample();
-      const result = await cycle(project, ['--', 'echo', secret]);
-      expect(result.report).toMatchObject({
-        memory_write_performed: true,
-        memory_integrity_status: 'intact',
-      });
-      const [stored] = await storedCycles(project);
-      expect(JSON.stringify(stored)).not.toContain(secret);
-      expect(spawnSync('grep', ['-rqF', secret, project.dir]).status).toBe(1);
-      expect(stored?.execution).toMatchObject({ log: { bytes: Buffer.byteLength(secret) + 1 } });
-      expect(result.warnings).toContainEqual(expect.stringMatching(/may not be stored/));
-    },
-  );
+  it.each(Object.entries(SAMPLES))('GOV-01 masks a %s in the output without a halt', async (_, sample) => {
+    const project = await ready();
+    const secret = sample();
+    const result = await cycle(project, ['--', 'echo', secret]);
+    expect(result.report).toMatchObject({
+      memory_write_performed: true,
+      memory_integrity_status: 'intact',
+    });
+    const [stored] = await storedCycles(project);
+    expect(JSON.stringify(stored)).not.toContain(secret);
+    expect(spawnSync('grep', ['-rqF', secret, project.dir]).status).toBe(1);
+    expect(stored?.execution).toMatchObject({ log: { bytes: Buffer.byteLength(secret) + 1 } });
+    expect(result.warnings).toContainEqual(expect.stringMatching(/may not be stored/));
+  });
 
   it('GOV-01 does not run the command after a failing init.sh', async () => {
     const project = await ready();
@@ -226,30 +223,27 @@ describe('forge cycle', () => {
     ]);
   });
 
-  it.skipIf(!hasShim)(
-    'LTM-16 a record that cannot be written makes the cycle a FAILURE; the next one brings it, once',
-    async () => {
-      const project = await ready();
-      const observe = `echo '{"pattern":"p","scope":"execution"}' > $FORGE_OBSERVATIONS`;
-      const { stdout, exitCode } = runFaulty(
-        project.dir,
-        ['cycle', '--json', ...sh(`touch done; ${observe}`)],
-        { path: LEDGER, budget: 10 },
-      );
-      const result = JSON.parse(stdout) as CycleResult;
-      expect({ ...result, exit: exitCode }).toMatchObject({
-        cycle: null,
-        classification: 'FAILURE',
-        exit: 6,
-        report: { memory_write_performed: false },
-      });
-      expect(statuses(result)).toMatchObject({ memory: 'failed' });
-      await cycle(project, ['--task', 'A', '--', 'true']);
-      const all = await storedCycles(project);
-      expect(all.map(({ evaluation }) => evaluation.classification)).toEqual(['FAILURE', 'SUCCESS']);
-      expect(all[0]?.evaluation).toMatchObject({ patterns: [] });
-    },
-  );
+  it.skipIf(!hasShim)('LTM-16 an unwritten record is a FAILURE; the next cycle brings it, once', async () => {
+    const project = await ready();
+    const observe = `echo '{"pattern":"p","scope":"execution"}' > $FORGE_OBSERVATIONS`;
+    const { stdout, exitCode } = runFaulty(
+      project.dir,
+      ['cycle', '--json', ...sh(`touch done; ${observe}`)],
+      { path: LEDGER, budget: 10 },
+    );
+    const result = JSON.parse(stdout) as CycleResult;
+    expect({ ...result, exit: exitCode }).toMatchObject({
+      cycle: null,
+      classification: 'FAILURE',
+      exit: 6,
+      report: { memory_write_performed: false },
+    });
+    expect(statuses(result)).toMatchObject({ memory: 'failed' });
+    await cycle(project, ['--task', 'A', '--', 'true']);
+    const all = await storedCycles(project);
+    expect(all.map(({ evaluation }) => evaluation.classification)).toEqual(['FAILURE', 'SUCCESS']);
+    expect(all[0]?.evaluation).toMatchObject({ patterns: [] });
+  });
 
   it('GOV-04 adds a line to the progress of a running session', async () => {
     const project = await ready();

@@ -260,13 +260,10 @@ function expectWayOut(project: Project, before: string, merged: string): void {
 }
 
 describe.skipIf(!hasShim)('forge doctor --fix, interrupted', () => {
-  it.each(['write', 'rename', 'mkdir'])(
-    'LAY-09 killed at each %s: nothing is lost, and the next run completes it',
-    async (call) => {
-      const count = await strikeEach({ path: 'features.d|conflicts', call, kill: true }, expectWayOut);
-      expect(count).toBeGreaterThan(0);
-    },
-  );
+  it.each(['write', 'rename', 'mkdir'])('LAY-09 killed at a %s: the next run completes it', async (call) => {
+    const count = await strikeEach({ path: 'features.d|conflicts', call, kill: true }, expectWayOut);
+    expect(count).toBeGreaterThan(0);
+  });
 
   it('LAY-09 on a full disk it reports that, and nothing is lost', async () => {
     const fault = { path: 'features.d|conflicts', call: 'write', error: 'ENOSPC' } as const;

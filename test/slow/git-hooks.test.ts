@@ -147,39 +147,36 @@ describe('forge hooks in a plain repository', () => {
       /enforce/,
     ],
     ['the features are damaged', '.forge/memory/long-term/features.json', '{', /features\.json/],
-  ])(
-    'GIT-03 LTM-13 where %s nobody is held up, one line says so, and secrets are refused all the same',
-    (_, file, text, why) => {
-      const project = makeCommitted();
-      forge(project, 'hooks', 'install');
-      const remote = makeFolder();
-      run(remote, 'git', ['init', '-q', '--bare']);
-      project.git('remote', 'add', 'origin', remote);
-      const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD']);
-      project.write(file, text);
-      const odd = MESSAGE.replace('[FORGE]', '[no-id]');
-      const said = commit(project, {}, odd);
-      expect([said.exitCode, said.stderr]).toEqual([
-        0,
-        expect.stringMatching(/^forge: only secrets were checked: [^\n]*\n$/),
-      ]);
-      expect(said.stderr).toMatch(why);
-      expect(push()).toMatchObject({
-        exitCode: 0,
-        stderr: expect.stringMatching(/^forge: messages could not be checked: [^\n]*\n$/),
-      });
-      const secret = SAMPLES.secret();
-      const refused = commit(project, {}, MESSAGE.replace('It was asked for.', secret));
-      expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([1, false]);
-      expect(refused.stderr).toContain('nothing was committed');
-      project.write('s.txt', `${secret}\n`);
-      project.git('add', 's.txt');
-      project.git('commit', '-q', '--no-verify', '-m', MESSAGE);
-      const pushed = push();
-      expect([pushed.exitCode, pushed.stderr.includes(secret)]).toEqual([1, false]);
-      expect(pushed.stderr).toContain('s.txt:1: ');
-    },
-  );
+  ])('GIT-03 LTM-13 where %s it says so in one line, and refuses only secrets', (_, file, text, why) => {
+    const project = makeCommitted();
+    forge(project, 'hooks', 'install');
+    const remote = makeFolder();
+    run(remote, 'git', ['init', '-q', '--bare']);
+    project.git('remote', 'add', 'origin', remote);
+    const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD']);
+    project.write(file, text);
+    const odd = MESSAGE.replace('[FORGE]', '[no-id]');
+    const said = commit(project, {}, odd);
+    expect([said.exitCode, said.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^forge: only secrets were checked: [^\n]*\n$/),
+    ]);
+    expect(said.stderr).toMatch(why);
+    expect(push()).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/^forge: messages could not be checked: [^\n]*\n$/),
+    });
+    const secret = SAMPLES.secret();
+    const refused = commit(project, {}, MESSAGE.replace('It was asked for.', secret));
+    expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([1, false]);
+    expect(refused.stderr).toContain('nothing was committed');
+    project.write('s.txt', `${secret}\n`);
+    project.git('add', 's.txt');
+    project.git('commit', '-q', '--no-verify', '-m', MESSAGE);
+    const pushed = push();
+    expect([pushed.exitCode, pushed.stderr.includes(secret)]).toEqual([1, false]);
+    expect(pushed.stderr).toContain('s.txt:1: ');
+  });
 
   it('GIT-01 GIT-03 cleans up a message by the settings of the committing git, in any environment', () => {
     const project = makeCommitted();

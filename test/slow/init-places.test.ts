@@ -74,20 +74,17 @@ describe('where forge init works', () => {
     ['zero\u200bwidth', 'zero<U+200B>width'],
     ['jo.doe@corp-mail.com', 'project'],
     ['漢'.repeat(80), `${'漢'.repeat(49)}…`],
-  ])(
-    'LAY-05 B-06 LTM-13 works in a folder with the name %j, from init to the end of a session',
-    (name, known) => {
-      const project = projectAt(join(makeFolder(), name));
-      mkdirSync(project.dir);
-      project.git('init', '-q');
-      typed(project, INIT);
-      expect(project.read('.forge/config.toml')).toContain(`\nname = "${known}"\n`);
-      typed(project, ['session', 'start']);
-      expect(typed(project, ['guard', 'scan', project.path('.forge')])).toContain('nothing found');
-      typed(project, ['session', 'end']);
-      expect(project.git('status', '--porcelain')).toBe('');
-    },
-  );
+  ])('LAY-05 B-06 LTM-13 works in a folder named %j, from init to the end of a session', (name, known) => {
+    const project = projectAt(join(makeFolder(), name));
+    mkdirSync(project.dir);
+    project.git('init', '-q');
+    typed(project, INIT);
+    expect(project.read('.forge/config.toml')).toContain(`\nname = "${known}"\n`);
+    typed(project, ['session', 'start']);
+    expect(typed(project, ['guard', 'scan', project.path('.forge')])).toContain('nothing found');
+    typed(project, ['session', 'end']);
+    expect(project.git('status', '--porcelain')).toBe('');
+  });
 
   it('LAY-05 LTM-13 refuses forbidden text before anything is created', () => {
     const project = makePlainProject();
@@ -218,47 +215,41 @@ describe('forge init under concurrency and interruption', () => {
     expect(forgeIn(project)).toEqual(forgeIn(wanted));
   });
 
-  it.skipIf(!hasStrace)(
-    'LAY-02 killed at any call, run again: the same tree, and nothing left beside it',
-    () => {
-      const wanted = makeSame();
-      const { created } = init(wanted);
-      const calls = traceCalls(makeSame(), INIT);
-      expect(calls.length).toBeGreaterThan(100);
-      const count = kills(10, 60);
-      for (let n = 0; n < count; n++) {
-        const i = Math.floor((n * calls.length) / count);
-        const project = makeSame();
-        const struck = strikeCall(project.dir, INIT, calls, calls[i] as never, 'signal=KILL');
-        expect(struck.hit, `call ${i}`).toBeDefined();
-        const again = init(project);
-        expect(again.created.length + again.repaired.length + again.kept.length).toBe(created.length);
-        expect([i, forgeIn(project)]).toEqual([i, forgeIn(wanted)]);
-        typed(project, ['session', 'start']);
-      }
-    },
-  );
+  it.skipIf(!hasStrace)('LAY-02 killed at any call, run again: the same tree, and nothing beside it', () => {
+    const wanted = makeSame();
+    const { created } = init(wanted);
+    const calls = traceCalls(makeSame(), INIT);
+    expect(calls.length).toBeGreaterThan(100);
+    const count = kills(10, 60);
+    for (let n = 0; n < count; n++) {
+      const i = Math.floor((n * calls.length) / count);
+      const project = makeSame();
+      const struck = strikeCall(project.dir, INIT, calls, calls[i] as never, 'signal=KILL');
+      expect(struck.hit, `call ${i}`).toBeDefined();
+      const again = init(project);
+      expect(again.created.length + again.repaired.length + again.kept.length).toBe(created.length);
+      expect([i, forgeIn(project)]).toEqual([i, forgeIn(wanted)]);
+      typed(project, ['session', 'start']);
+    }
+  });
 
-  it.skipIf(!hasShim)(
-    'LAY-02 B-59 on a disk that is full after any number of bytes: exit 6, no half file, and the rest later',
-    () => {
-      const wanted = makeSame();
-      init(wanted);
-      const whole = forgeIn(wanted);
-      for (const budget of [0, 1, 700, 5_000, 12_000, 20_000, 30_000]) {
-        const project = makeSame();
-        const { exitCode, stdout, stderr } = runFaulty(project.dir, INIT, { path: '/.forge/', budget });
-        expect([budget, exitCode, stdout, stderr]).toEqual([
-          budget,
-          6,
-          '',
-          expect.stringMatching(/^forge: [^\n]*(full|no space)[^\n]*\n( {2}→[^\n]*\n)?$/i),
-        ]);
-        const there = project.has('.forge') ? forgeIn(project) : {};
-        for (const [path, what] of Object.entries(there)) expect([path, what]).toEqual([path, whole[path]]);
-        init(project);
-        expect(forgeIn(project)).toEqual(whole);
-      }
-    },
-  );
+  it.skipIf(!hasShim)('LAY-02 B-59 on a disk full at any byte: exit 6, no half file, the rest later', () => {
+    const wanted = makeSame();
+    init(wanted);
+    const whole = forgeIn(wanted);
+    for (const budget of [0, 1, 700, 5_000, 12_000, 20_000, 30_000]) {
+      const project = makeSame();
+      const { exitCode, stdout, stderr } = runFaulty(project.dir, INIT, { path: '/.forge/', budget });
+      expect([budget, exitCode, stdout, stderr]).toEqual([
+        budget,
+        6,
+        '',
+        expect.stringMatching(/^forge: [^\n]*(full|no space)[^\n]*\n( {2}→[^\n]*\n)?$/i),
+      ]);
+      const there = project.has('.forge') ? forgeIn(project) : {};
+      for (const [path, what] of Object.entries(there)) expect([path, what]).toEqual([path, whole[path]]);
+      init(project);
+      expect(forgeIn(project)).toEqual(whole);
+    }
+  });
 });

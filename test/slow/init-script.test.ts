@@ -19,23 +19,7 @@ const bootstrap = (project: Project, args: string[] = [], from = project.dir) =>
 /** PATH with what every system has, git and `more`. */
 function barePath(...more: string[]): string {
   const folder = makeFolder();
-  const names = [
-    'sh',
-    'dirname',
-    'tr',
-    'mkdir',
-    'rmdir',
-    'rm',
-    'cksum',
-    'find',
-    'sort',
-    'sed',
-    'tail',
-    'grep',
-    'date',
-    'cat',
-    'git',
-  ];
+  const names = 'sh dirname tr mkdir rmdir rm cksum find sort sed tail grep date cat git'.split(' ');
   for (const name of [...names, ...more]) symlinkSync(whichTool(name) as string, join(folder, name));
   return folder;
 }

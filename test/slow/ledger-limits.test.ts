@@ -129,22 +129,19 @@ describe.skipIf(!hasShim)('errors below a write', () => {
   it.each([
     ['a write', 'write'],
     ['an fsync', 'fsync'],
-  ])(
-    'B-64 LTM-03 what %s that lied has lost is found by the next verification, and comes back',
-    async (_name, call) => {
-      const project = begun();
-      const [before = ''] = contents(project);
-      const { exitCode } = runFaulty(project.dir, record('lied'), { path: LEDGER, call, lie: true });
-      // The power fails.
-      truncateSync(project.path(containersOf(project)[0] ?? ''), Buffer.byteLength(before));
+  ])('B-64 LTM-03 what %s that lied lost is found by the next verify, and comes back', async (_, call) => {
+    const project = begun();
+    const [before = ''] = contents(project);
+    const { exitCode } = runFaulty(project.dir, record('lied'), { path: LEDGER, call, lie: true });
+    // The power fails.
+    truncateSync(project.path(containersOf(project)[0] ?? ''), Buffer.byteLength(before));
 
-      const { restored, status } = await verify(project);
+    const { restored, status } = await verify(project);
 
-      expect([status, restored.length]).toEqual(['intact', exitCode === 0 ? 2 : 0]);
-      await forgeJson(project, recordArgs('lied'));
-      await expectWorksAgain(project, ['lied']);
-    },
-  );
+    expect([status, restored.length]).toEqual(['intact', exitCode === 0 ? 2 : 0]);
+    await forgeJson(project, recordArgs('lied'));
+    await expectWorksAgain(project, ['lied']);
+  });
 });
 
 /** `forge` with the shell's limits. */

@@ -131,27 +131,24 @@ async function expectWhole(project: Project): Promise<void> {
 }
 
 describe('a client that dies', () => {
-  it.each([0, 20, 80, 200])(
-    'B-81 by kill -9 after %d ms of writing: what was written is whole, the server ends, nothing is locked',
-    async (ms) => {
-      const project = await makeStarted();
-      const calls = Array.from({ length: 300 }, (_, i) => ({
-        id: i,
-        method: 'tools/call',
-        params:
-          i % 3 === 0
-            ? { name: 'learn', arguments: { kind: 'note', text: `note ${i}` } }
-            : { name: 'progress_add', arguments: { text: `line ${i}` } },
-      }));
-      const client = startClient(project, calls);
-      const pid = await serverOf(client);
-      if (ms > 0) await expect.poll(() => project.read(PROGRESS), { interval: 2 }).toContain('line');
-      await pause(ms);
-      client.kill('SIGKILL');
-      await gone([pid]);
-      await expectWhole(project);
-    },
-  );
+  it.each([0, 20, 80, 200])('B-81 by kill -9 at %d ms: all is whole, ended and unlocked', async (ms) => {
+    const project = await makeStarted();
+    const calls = Array.from({ length: 300 }, (_, i) => ({
+      id: i,
+      method: 'tools/call',
+      params:
+        i % 3 === 0
+          ? { name: 'learn', arguments: { kind: 'note', text: `note ${i}` } }
+          : { name: 'progress_add', arguments: { text: `line ${i}` } },
+    }));
+    const client = startClient(project, calls);
+    const pid = await serverOf(client);
+    if (ms > 0) await expect.poll(() => project.read(PROGRESS), { interval: 2 }).toContain('line');
+    await pause(ms);
+    client.kill('SIGKILL');
+    await gone([pid]);
+    await expectWhole(project);
+  });
 
   it('B-81 by kill -9 during a long test: the test ends with all its processes', async () => {
     const project = await makeStarted();

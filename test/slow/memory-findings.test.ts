@@ -240,24 +240,21 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     ],
   };
 
-  it.each(Object.entries(COMMITTED))(
-    'LTM-04 LTM-21 %s, with nothing but the commit',
-    async (_name, [damage, said]) => {
-      const { project, file, lines } = await withCycles();
-      commit(project);
-      rmSync(project.path('.git/forge'), { recursive: true });
-      damage(project, file, lines);
-      await expectSaid(project, file, said);
-      if (said.code === 'set_back') {
-        expect((await runForge(project, ['doctor'])).stdout).not.toContain(`in no commit yet: ${file}`);
-        const { problems } = await verify(project);
-        const hint = problems.find(({ code }) => code === 'set_back')?.hint ?? '';
-        expect(hint).toMatch(/^git restore --source=HEAD -- \.forge\/memory\/ledger/);
-        project.git(...hint.split(' ').slice(1));
-      } else await repair(project);
-      await expectWell(project, said.note ? [] : lines.map(sha256));
-    },
-  );
+  it.each(Object.entries(COMMITTED))('LTM-04 LTM-21 %s, with only the commit', async (_, [damage, said]) => {
+    const { project, file, lines } = await withCycles();
+    commit(project);
+    rmSync(project.path('.git/forge'), { recursive: true });
+    damage(project, file, lines);
+    await expectSaid(project, file, said);
+    if (said.code === 'set_back') {
+      expect((await runForge(project, ['doctor'])).stdout).not.toContain(`in no commit yet: ${file}`);
+      const { problems } = await verify(project);
+      const hint = problems.find(({ code }) => code === 'set_back')?.hint ?? '';
+      expect(hint).toMatch(/^git restore --source=HEAD -- \.forge\/memory\/ledger/);
+      project.git(...hint.split(' ').slice(1));
+    } else await repair(project);
+    await expectWell(project, said.note ? [] : lines.map(sha256));
+  });
 
   it('B-25 LTM-03 LTM-21 a committed edit is damage, names its commit, and the former record is restored', async () => {
     const { project, file, lines } = await withCycles();

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import type { SessionOverview } from '../../src/index.js';
 import { forgeJson } from '../support/forge.js';
 import { closeBrowser, faultsOf, goTo, hasChromium, openPage, servePage, VIEWS } from '../support/page.js';
 import { knownId, makeLived } from '../support/page-project.js';
@@ -8,12 +9,9 @@ afterAll(closeBrowser);
 
 async function detailsOf(project: Project): Promise<string[]> {
   const { records } = await forgeJson<{ records: { id: string }[] }>(project, ['memory', 'log']);
-  const { active, sessions } = await forgeJson<{ active: { id: string }; sessions: { id: string }[] }>(
-    project,
-    ['session', 'list'],
-  );
+  const { active, sessions } = await forgeJson<SessionOverview>(project, ['session', 'list']);
   return [
-    ...['features/CART', `sessions/${active.id}`, `sessions/${sessions[0]?.id}`],
+    ...['features/CART', `sessions/${active?.id}`, `sessions/${sessions[0]?.id}`],
     ...[`knowledge/${await knownId(project)}`, `ledger/${records.at(-1)?.id}`, 'recall/cart'],
   ];
 }

@@ -167,23 +167,18 @@ describe('forge recover and what git ignores', () => {
 });
 
 describe('what forge recover looks at before anything is changed', () => {
-  it.each(['missing', 'damaged'])(
-    'GIT-06 a file of the checkpoint that is %s in git: exit 6',
-    async (how) => {
-      const project = await ignoringMore();
-      const oid = project.git('rev-parse', `${CHECKPOINT}:src/app.js`);
-      const object = project.path(`.git/objects/${oid.slice(0, 2)}/${oid.slice(2)}`);
-      chmodSync(object, 0o600);
-      if (how === 'missing') rmSync(object);
-      else truncateSync(object, 10);
-      const before = [stateOf(project), project.git('rev-parse', 'HEAD'), project.git('for-each-ref')];
-      expect(await forgeError(project, 'recover --yes')).toMatchObject({ exitCode: 6, code: 'git.failed' });
-      expect([stateOf(project), project.git('rev-parse', 'HEAD'), project.git('for-each-ref')]).toEqual(
-        before,
-      );
-      expect(project.has('.git/forge/recover.json')).toBe(false);
-    },
-  );
+  it.each(['missing', 'damaged'])('GIT-06 a file of the checkpoint is %s in git: exit 6', async (how) => {
+    const project = await ignoringMore();
+    const oid = project.git('rev-parse', `${CHECKPOINT}:src/app.js`);
+    const object = project.path(`.git/objects/${oid.slice(0, 2)}/${oid.slice(2)}`);
+    chmodSync(object, 0o600);
+    if (how === 'missing') rmSync(object);
+    else truncateSync(object, 10);
+    const before = [stateOf(project), project.git('rev-parse', 'HEAD'), project.git('for-each-ref')];
+    expect(await forgeError(project, 'recover --yes')).toMatchObject({ exitCode: 6, code: 'git.failed' });
+    expect([stateOf(project), project.git('rev-parse', 'HEAD'), project.git('for-each-ref')]).toEqual(before);
+    expect(project.has('.git/forge/recover.json')).toBe(false);
+  });
 
   it('B-38 GIT-06 a repository of its own where the checkpoint has files: exit 3', async () => {
     const project = await withCheckpoint();

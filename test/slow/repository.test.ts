@@ -60,28 +60,25 @@ describe('without a repository, or in another one', () => {
     expect(typedError(bare, ['init'])).toMatchObject({ exitCode: 2, code: 'init.bare' });
   });
 
-  it.each(CRAFTED)(
-    'B-41 trusts nothing by a crafted %s, and writes nothing where it leads',
-    (_name, craft) => {
-      const victim = makeForgeRepository();
-      const test = `sh -c 'echo ran >>${makeFolder()}/mark'`;
-      typed(victim, ['feature', 'add', '--no-run', 'F-1', 'Trusted here', '--test', test]);
-      workAndEnd(victim);
-      const evil = makePlainProject();
-      typed(evil, ['init', '--yes']);
-      evil.write(featureFile('F-1'), victim.read(featureFile('F-1')));
-      craft(evil, victim);
-      const before = fingerprint(victim.dir);
+  it.each(CRAFTED)('B-41 trusts nothing by a crafted %s, and writes nothing where it leads', (_, craft) => {
+    const victim = makeForgeRepository();
+    const test = `sh -c 'echo ran >>${makeFolder()}/mark'`;
+    typed(victim, ['feature', 'add', '--no-run', 'F-1', 'Trusted here', '--test', test]);
+    workAndEnd(victim);
+    const evil = makePlainProject();
+    typed(evil, ['init', '--yes']);
+    evil.write(featureFile('F-1'), victim.read(featureFile('F-1')));
+    craft(evil, victim);
+    const before = fingerprint(victim.dir);
 
-      expect(typedError(evil, 'feature verify F-1')).toMatchObject({ exitCode: 3, code: 'trust.needed' });
-      typed(evil, ['session', 'start']);
-      typed(evil, ['progress', 'add', 'x']);
-      typed(evil, ['session', 'end']);
+    expect(typedError(evil, 'feature verify F-1')).toMatchObject({ exitCode: 3, code: 'trust.needed' });
+    typed(evil, ['session', 'start']);
+    typed(evil, ['progress', 'add', 'x']);
+    typed(evil, ['session', 'end']);
 
-      expect(fingerprint(victim.dir)).toEqual(before);
-      expect(evil.has('.forge/local')).toBe(true);
-    },
-  );
+    expect(fingerprint(victim.dir)).toEqual(before);
+    expect(evil.has('.forge/local')).toBe(true);
+  });
 });
 
 describe('a tree that git changed under a running session', () => {

@@ -226,25 +226,22 @@ describe('an agent', () => {
 });
 
 describe('FORGE_ROLE', () => {
-  it.each(['bulider', 'builder,', 'admin'])(
-    'B-07 LTM-12 %s is not a role: exit 2, nothing is written',
-    async (role) => {
-      const project = await ready();
-      for (const args of [
-        ['knowledge', 'add', 'invariant', 'x'],
-        ['config', 'set', 'briefing.budget', '500'],
-        ['memory', 'record', '--task', 'A', '--exit-code', '0'],
-        ['memory', 'verify'],
-        ['note', 'add', 'x'],
-        ['session', 'start'],
-      ]) {
-        const error = await forgeError(project, args, { env: { FORGE_ROLE: role } });
-        expect([args, error.exitCode, error.code]).toEqual([args, 2, 'role.unknown']);
-        expect(error.message).toBe(`FORGE_ROLE: found "${role}", allowed: builder | supervisor.`);
-      }
-      expect(changedPaths(project)).toEqual([]);
-    },
-  );
+  it.each(['bulider', 'builder,', 'admin'])('B-07 LTM-12 %s is no role: exit 2, no write', async (role) => {
+    const project = await ready();
+    for (const args of [
+      ['knowledge', 'add', 'invariant', 'x'],
+      ['config', 'set', 'briefing.budget', '500'],
+      ['memory', 'record', '--task', 'A', '--exit-code', '0'],
+      ['memory', 'verify'],
+      ['note', 'add', 'x'],
+      ['session', 'start'],
+    ]) {
+      const error = await forgeError(project, args, { env: { FORGE_ROLE: role } });
+      expect([args, error.exitCode, error.code]).toEqual([args, 2, 'role.unknown']);
+      expect(error.message).toBe(`FORGE_ROLE: found "${role}", allowed: builder | supervisor.`);
+    }
+    expect(changedPaths(project)).toEqual([]);
+  });
 
   it.each(['', ' ', 'supervisor', 'Supervisor'])('"%s" may write', async (role) => {
     const project = await ready();

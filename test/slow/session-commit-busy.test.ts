@@ -26,35 +26,32 @@ const OPERATIONS: readonly [name: string, begin: string[], end: string[]][] = [
 ];
 
 describe('while git is in the middle of something', () => {
-  it.each(OPERATIONS)(
-    'B-39 SES-06 archives without a commit during %s (git %j) and says so',
-    (name, begin, end) => {
-      const project = makeDiverged();
-      typed(project, ['session', 'start']);
-      run(project.dir, 'git', begin);
-      const before = gitState(project);
+  it.each(OPERATIONS)('B-39 SES-06 only archives during %s (git %j) and says so', (name, begin, end) => {
+    const project = makeDiverged();
+    typed(project, ['session', 'start']);
+    run(project.dir, 'git', begin);
+    const before = gitState(project);
 
-      expect(typed(project, ['progress', 'add', 'in the middle'])).toContain('in the middle');
-      typed(project, ['knowledge', 'add', 'success', 'slowly', '--context', 'merging']);
-      const said = typed(project, ['session', 'end', '--next', 'go on']);
+    expect(typed(project, ['progress', 'add', 'in the middle'])).toContain('in the middle');
+    typed(project, ['knowledge', 'add', 'success', 'slowly', '--context', 'merging']);
+    const said = typed(project, ['session', 'end', '--next', 'go on']);
 
-      expect(said).toContain(`no commit: ${name} is in progress`);
-      // A commit now could hold conflict markers.
-      expect(said).not.toContain('forge commit');
-      expect(gitState(project)).toEqual(before);
-      expect(typed(project, [])).toContain(`git status   # ${name} is in progress`);
-      const started = typed(project, ['session', 'start']);
-      expect(started).toContain('go on (from');
-      expect(started).toContain(`${name.replace('a', 'A')} is in progress (git status)`);
-      typed(project, ['progress', 'add', 'afterwards']);
+    expect(said).toContain(`no commit: ${name} is in progress`);
+    // A commit now could hold conflict markers.
+    expect(said).not.toContain('forge commit');
+    expect(gitState(project)).toEqual(before);
+    expect(typed(project, [])).toContain(`git status   # ${name} is in progress`);
+    const started = typed(project, ['session', 'start']);
+    expect(started).toContain('go on (from');
+    expect(started).toContain(`${name.replace('a', 'A')} is in progress (git status)`);
+    typed(project, ['progress', 'add', 'afterwards']);
 
-      // Afterwards the next session end commits what waited.
-      project.git(...end);
-      expectSessionCommit(project, typedJson<Ended>(project, ['session', 'end']));
-      expect(project.git('ls-files', '.forge/memory/sessions').match(/\.json/g)).toHaveLength(2);
-      expect(changedPaths(project)).toEqual([]);
-    },
-  );
+    // Afterwards the next session end commits what waited.
+    project.git(...end);
+    expectSessionCommit(project, typedJson<Ended>(project, ['session', 'end']));
+    expect(project.git('ls-files', '.forge/memory/sessions').match(/\.json/g)).toHaveLength(2);
+    expect(changedPaths(project)).toEqual([]);
+  });
 
   it('B-39 SES-06 commits no conflict markers that a stash left in .forge/', () => {
     const project = makeForgeRepository();
@@ -105,25 +102,22 @@ describe('while git is in the middle of something', () => {
     expect(changedPaths(project)).toEqual([' A later.js']);
   });
 
-  it.skipIf(!hasShim)(
-    'SES-06 on a full disk it says that the session has ended, and how to commit it',
-    async () => {
-      const project = await makeStarted();
-      await forgeJson(project, ['progress', 'add', 'some work']);
-      const fault = { path: '/short-term/', budget: 10 };
-      const { exitCode, stderr } = runFaulty(project.dir, ['session', 'end'], fault);
-      expect([exitCode, stderr]).toEqual([
-        6,
-        expect.stringMatching(
-          /the disk is full, or has no free inode\. The session has ended\.\n {2}→ git add \.forge && forge commit -m "Session end" --why "TEXT" {3}# once that is fixed\n$/,
-        ),
-      ]);
-      expect((await forgeError(project, ['session', 'end'])).message).toBe('No session is running.');
-      project.git('add', '.forge');
-      await forgeJson(project, ['commit', '-m', 'Session end', '--why', 'TEXT']);
-      expect(project.git('show', '--name-only', '--format=')).toContain('.forge/memory/sessions/');
-    },
-  );
+  it.skipIf(!hasShim)('SES-06 on a full disk says that the session ended, and how to commit it', async () => {
+    const project = await makeStarted();
+    await forgeJson(project, ['progress', 'add', 'some work']);
+    const fault = { path: '/short-term/', budget: 10 };
+    const { exitCode, stderr } = runFaulty(project.dir, ['session', 'end'], fault);
+    expect([exitCode, stderr]).toEqual([
+      6,
+      expect.stringMatching(
+        /the disk is full, or has no free inode\. The session has ended\.\n {2}→ git add \.forge && forge commit -m "Session end" --why "TEXT" {3}# once that is fixed\n$/,
+      ),
+    ]);
+    expect((await forgeError(project, ['session', 'end'])).message).toBe('No session is running.');
+    project.git('add', '.forge');
+    await forgeJson(project, ['commit', '-m', 'Session end', '--why', 'TEXT']);
+    expect(project.git('show', '--name-only', '--format=')).toContain('.forge/memory/sessions/');
+  });
 
   it('SES-06 says why nothing was committed: .forge/ is ignored, or git does not know who commits', () => {
     const ignored = makeForgeRepository();
@@ -190,25 +184,22 @@ describe('inside a git hook', () => {
     ['commit', ['commit', '-qm', 'Mine']],
     ['commit -a', ['commit', '-qam', 'Mine']],
     ['commit PATH', ['commit', '-qm', 'Mine', 'src/app.js']],
-  ])(
-    'B-48 SES-06 ends a session without a commit of its own under git %s, so that the outer one succeeds',
-    (_name, args) => {
-      const { main, tree } = makeHooked('forge end --json >.git-hook.out');
-      typed(tree, ['session', 'start']);
-      typed(tree, ['progress', 'add', 'x']);
-      tree.write('src/app.js', 'mine\n');
-      if (!args.includes('-qam')) tree.git('add', 'src/app.js');
-      const parent = tree.git('rev-parse', 'HEAD');
+  ])('B-48 SES-06 ends a session without a commit of its own under git %s, which succeeds', (_, args) => {
+    const { main, tree } = makeHooked('forge end --json >.git-hook.out');
+    typed(tree, ['session', 'start']);
+    typed(tree, ['progress', 'add', 'x']);
+    tree.write('src/app.js', 'mine\n');
+    if (!args.includes('-qam')) tree.git('add', 'src/app.js');
+    const parent = tree.git('rev-parse', 'HEAD');
 
-      const outer = run(tree.dir, 'git', args);
+    const outer = run(tree.dir, 'git', args);
 
-      expect(outer).toMatchObject({ exitCode: 0 });
-      expect(tree.git('rev-parse', 'HEAD~1')).toBe(parent);
-      expect(tree.git('show', '--format=', '--name-only')).toBe('src/app.js');
-      const ended = JSON.parse(tree.read('.git-hook.out')) as Ended;
-      expect(ended.commit_skipped).toMatch(/hook/);
-      expect(tree.has(ended.archive)).toBe(true);
-      expect(changedPaths(main)).toEqual([]);
-    },
-  );
+    expect(outer).toMatchObject({ exitCode: 0 });
+    expect(tree.git('rev-parse', 'HEAD~1')).toBe(parent);
+    expect(tree.git('show', '--format=', '--name-only')).toBe('src/app.js');
+    const ended = JSON.parse(tree.read('.git-hook.out')) as Ended;
+    expect(ended.commit_skipped).toMatch(/hook/);
+    expect(tree.has(ended.archive)).toBe(true);
+    expect(changedPaths(main)).toEqual([]);
+  });
 });

@@ -1,5 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { Briefing } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, SESSION, SESSIONS, snapshot } from '../support/forge-project.js';
 import { changedPaths } from '../support/project.js';
@@ -184,10 +185,7 @@ describe('past sessions', () => {
       await forgeJson(project, ['session', 'end', '--next', `step ${n}`]);
     }
     expect(project.git('log', '--format=%s')).toContain('Session end');
-    const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(
-      project,
-      'briefing',
-    );
+    const { sections } = await forgeJson<Briefing>(project, 'briefing');
     const commits = sections.find(({ key }) => key === 'commits')?.items.join('\n');
     expect(commits).toMatch(/work 4\n.*work 3\n.*work 2\n.*work 1\n/);
     expect(commits).not.toContain('Session end');
@@ -203,10 +201,7 @@ describe('past sessions', () => {
       return forgeJson(project, args, { world });
     };
     const next = async (): Promise<string | undefined> => {
-      const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(
-        project,
-        'briefing',
-      );
+      const { sections } = await forgeJson<Briefing>(project, 'briefing');
       return sections.find(({ key }) => key === 'next')?.items[0];
     };
     await run(['session', 'start', '--task', 'plan']);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { StartedSession } from '../../src/index.js';
+import type { SessionOverview, StartedSession } from '../../src/index.js';
 import { ada, at, bob, host, start } from '../support/agents.js';
 import { Agent } from '../support/e2e-agents.js';
 import { agent, BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -173,9 +173,7 @@ describe('a person who closes the shell and comes back', () => {
     expect(stdout).toMatch(
       /which cookie\?[\s\S]*\nThe Working Memory update tool here is the command: forge kfr patch\n/,
     );
-    expect((await forgeJson<{ active: { id: string } }>(project, ['session', 'status'])).active.id).toBe(
-      session.id,
-    );
+    expect((await forgeJson<SessionOverview>(project, ['session', 'status'])).active?.id).toBe(session.id);
   });
 
   it('SES-07 ends it quietly before another task', async () => {
@@ -189,10 +187,7 @@ describe('a person who closes the shell and comes back', () => {
       '',
       'Write the docs',
     ]);
-    const { sessions } = await forgeJson<{ sessions: { status: string; id: string }[] }>(
-      project,
-      'session list',
-    );
+    const { sessions } = await forgeJson<SessionOverview>(project, 'session list');
     expect(sessions.map(({ status }) => status)).toEqual(['ended']);
     expect((await runForge(project, ['session', 'show', first.session.id])).stdout).toContain(
       'read the grammar',

@@ -91,41 +91,38 @@ describe('forge status', () => {
     [FEATURES, 'features'],
     [CONFIG, 'features'],
     [ISSUES, 'linear'],
-  ])(
-    'VIS-01 B-12 B-13 %s damaged in any way is red, with the reason and what to type',
-    async (file, name) => {
-      const project = await makeForge();
-      putFeatures(project, [PASSING_FEATURE]);
-      commitAll(project);
-      await forgeJson(project, ['session', 'start']);
-      const whole = existsSync(project.path(file)) ? readFileSync(project.path(file)) : null;
-      mkdirSync(project.path(file, '..'), { recursive: true });
-      const forms: Record<string, () => void> = {
-        'no UTF-8': () => writeFileSync(project.path(file), Buffer.from([0x5b, 0xff, 0xfe, 0x31])),
-        'a folder': () => {
-          rmSync(project.path(file), { force: true });
-          mkdirSync(project.path(file));
-        },
-        ...(file === PROGRESS ? {} : { 'no JSON': () => project.write(file, '{"a": 1,,') }),
-      };
-      for (const [form, damage] of Object.entries(forms)) {
-        damage();
-        const { stdout, stderr, exitCode } = await runForge(project, ['status', '--json']);
-        expect([form, exitCode, stderr]).toEqual([form, 0, '']);
-        const { components, worst } = JSON.parse(stdout) as StatusReport;
-        const told = components.find((one) => one.name === name);
-        expect([form, worst, told?.color]).toEqual([form, 'red', 'red']);
-        expect([form, told?.reasons[0]]).toEqual([form, expect.stringContaining(file)]);
-        expect([form, told?.fix.length]).toEqual([form, 1]);
-        expect([form, (await runForge(project, ['status', '--short'])).stdout]).toEqual([
-          form,
-          expect.stringMatching(/^forge [·●◐○]{5}/),
-        ]);
-        rmSync(project.path(file), { recursive: true, force: true });
-        if (whole) project.write(file, whole);
-      }
-    },
-  );
+  ])('VIS-01 B-12 B-13 %s damaged in any way is red, with reason and what to type', async (file, name) => {
+    const project = await makeForge();
+    putFeatures(project, [PASSING_FEATURE]);
+    commitAll(project);
+    await forgeJson(project, ['session', 'start']);
+    const whole = existsSync(project.path(file)) ? readFileSync(project.path(file)) : null;
+    mkdirSync(project.path(file, '..'), { recursive: true });
+    const forms: Record<string, () => void> = {
+      'no UTF-8': () => writeFileSync(project.path(file), Buffer.from([0x5b, 0xff, 0xfe, 0x31])),
+      'a folder': () => {
+        rmSync(project.path(file), { force: true });
+        mkdirSync(project.path(file));
+      },
+      ...(file === PROGRESS ? {} : { 'no JSON': () => project.write(file, '{"a": 1,,') }),
+    };
+    for (const [form, damage] of Object.entries(forms)) {
+      damage();
+      const { stdout, stderr, exitCode } = await runForge(project, ['status', '--json']);
+      expect([form, exitCode, stderr]).toEqual([form, 0, '']);
+      const { components, worst } = JSON.parse(stdout) as StatusReport;
+      const told = components.find((one) => one.name === name);
+      expect([form, worst, told?.color]).toEqual([form, 'red', 'red']);
+      expect([form, told?.reasons[0]]).toEqual([form, expect.stringContaining(file)]);
+      expect([form, told?.fix.length]).toEqual([form, 1]);
+      expect([form, (await runForge(project, ['status', '--short'])).stdout]).toEqual([
+        form,
+        expect.stringMatching(/^forge [·●◐○]{5}/),
+      ]);
+      rmSync(project.path(file), { recursive: true, force: true });
+      if (whole) project.write(file, whole);
+    }
+  });
 
   it('VIS-01 B-12 names the commit that has an intact version of a damaged file', async () => {
     const project = await makeForge();

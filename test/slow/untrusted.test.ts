@@ -141,15 +141,9 @@ key = "abc"
     expect((await forgeJson<{ trusted: boolean }>(project, ['trust', '--show'])).trusted).toBe(false);
     const { stderr, stdout, exitCode } = await runForge(project, ['config', 'list']);
     expect(exitCode).toBe(0);
-    for (const name of [
-      'trust.approved',
-      'trust.commands',
-      'guard.off',
-      'guard.enabled',
-      'role.name',
-      'override.all',
-      'supervisor.key',
-    ]) {
+    const names =
+      'trust.approved trust.commands guard.off guard.enabled role.name override.all supervisor.key';
+    for (const name of names.split(' ')) {
       expect(stderr).toMatch(
         new RegExp(
           `^! \\.forge/config\\.toml: ${name} cannot be set from a repository; it is ignored\\.$`,

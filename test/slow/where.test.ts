@@ -254,16 +254,13 @@ it.each([
   ['status --short', 0, /^forge /],
   ['doctor', 1, /git was not found +\(blocking\)/],
   ['session start', 6, /git was not found/],
-])(
-  'LAY-05 B-38 `forge %s` ends once it has answered when there is no git program',
-  (line, exitCode, answer) => {
-    const project = makeForgeRepository();
-    const folder = makeFolder();
-    writeFileSync(join(folder, 'report.cjs'), REPORT_TIMERS);
-    const env = { PATH: folder, NODE_OPTIONS: `--require ${join(folder, 'report.cjs')}` };
-    const { stdout, stderr, ...end } = runBinary(project.dir, line.split(' '), { env });
-    expect(stdout + stderr).toMatch(answer);
-    expect(stdout).toMatch(/timers: 0$/);
-    expect(end).toEqual({ exitCode, signal: null });
-  },
-);
+])('LAY-05 B-38 `forge %s` ends once it has answered without a git program', (line, exitCode, answer) => {
+  const project = makeForgeRepository();
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'report.cjs'), REPORT_TIMERS);
+  const env = { PATH: folder, NODE_OPTIONS: `--require ${join(folder, 'report.cjs')}` };
+  const { stdout, stderr, ...end } = runBinary(project.dir, line.split(' '), { env });
+  expect(stdout + stderr).toMatch(answer);
+  expect(stdout).toMatch(/timers: 0$/);
+  expect(end).toEqual({ exitCode, signal: null });
+});

@@ -20,12 +20,4 @@ export async function playDay(project: Project, env: NodeJS.ProcessEnv): Promise
   return forgeJson<EndedSession>(project, ['end', '--learned', 'Log out first', '--next', 'Deploy'], { env });
 }
 
-export const DAY = [
-  'session_start',
-  'learning',
-  'learning',
-  'focus',
-  'checkpoint',
-  'learning',
-  'session_end',
-];
+export const DAY = 'session_start learning learning focus checkpoint learning session_end'.split(' ');

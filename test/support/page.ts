@@ -129,16 +129,9 @@ export async function closeBrowser(): Promise<void> {
   browser = undefined;
 }
 
-export const VIEWS = [
-  'overview',
-  'features',
-  'kfr',
-  'sessions',
-  'knowledge',
-  'ledger',
-  'issues',
-  'skills',
-].concat(['tree', 'recall', 'fleet']);
+export const VIEWS = 'overview features kfr sessions knowledge ledger issues skills tree recall fleet'.split(
+  ' ',
+);
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

@@ -133,17 +133,7 @@ const LOCAL = [
   '4711',
   'dev%ops',
 ];
-const HOSTS = [
-  'gmail',
-  'firma',
-  'mail.corp',
-  'uni-bonn',
-  'a1',
-  'my-company.mail',
-  'posteo',
-  'hotmail',
-  'sub.of.sub',
-];
+const HOSTS = 'gmail firma mail.corp uni-bonn a1 my-company.mail posteo hotmail sub.of.sub'.split(' ');
 const TOPS = ['com', 'de', 'org', 'co.uk', 'io', 'museum', 'online', 'fr', 'com.br', 'rs'];
 
 export const email = (r: Random): string => `${r.pick(LOCAL)}@${r.pick(HOSTS)}.${r.pick(TOPS)}`;

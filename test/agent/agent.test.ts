@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { WiringChange, WiringStatus } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { changedPaths, makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
 import {
@@ -29,10 +29,7 @@ describe('forge agent install', () => {
     const other = makeRepository();
     const made = await forgeJson<{ agents: string[] }>(other, ['init', '--agents', 'cursor,claude']);
     expect(made.agents).toEqual(['claude', 'cursor']);
-    expect(await forgeError(other, ['init', '--agents', 'cursor,none'])).toMatchObject({
-      code: 'init.agents',
-      exitCode: 2,
-    });
+    await expectError(other, ['init', '--agents', 'cursor,none'], '2 init.agents');
   });
 
   it('AGT-01 writes hooks and the server, and uninstall removes them all', async () => {
@@ -162,10 +159,7 @@ describe('forge agent install', () => {
     const project = makeRepository();
     await expectUntouched(project, async () => {
       for (const word of ['install', 'uninstall', 'status'])
-        expect(await forgeError(project, ['agent', word, 'claude'])).toMatchObject({
-          exitCode: 2,
-          code: 'not_a_forge',
-        });
+        await expectError(project, ['agent', word, 'claude'], '2 not_a_forge');
     });
   });
 });

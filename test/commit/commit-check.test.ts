@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CommitCheck } from '../../src/index.js';
 import { checkJson, commit, SECRET } from '../support/commit-checks.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { MESSAGE as GOOD } from '../support/message.js';
 import { makePlainProject, makeRepository } from '../support/project.js';
@@ -95,10 +95,10 @@ describe('forge commit check FILE', () => {
 
   it('GIT-01 needs one of FILE and --range', async () => {
     const project = makeRepository();
-    expect(await forgeError(project, ['commit', 'check'])).toMatchObject({ exitCode: 2, code: 'commit.way' });
+    await expectError(project, ['commit', 'check'], '2 commit.way');
     const both = ['commit', 'check', 'package.json', '--range', 'HEAD'];
-    expect(await forgeError(project, both)).toMatchObject({ exitCode: 2, code: 'commit.way' });
-    expect(await forgeError(project, ['commit', 'check', 'none'])).toMatchObject({ code: 'file.unreadable' });
+    await expectError(project, both, '2 commit.way');
+    await expectError(project, ['commit', 'check', 'none'], 'file.unreadable');
   });
 
   it('GIT-01 takes a range in place of a file, but no path', async () => {

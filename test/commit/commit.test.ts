@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
-import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { CONFIG, featureFile, KNOWLEDGE, makeForge, makePlainForge } from '../support/forge-project.js';
 import { changedPaths, type Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -144,11 +144,11 @@ people sign in
       code: 'commit.nothing',
       hint: 'git add -A\nforge commit -a   # changed files only',
     });
-    expect(await forgeError(project, ['commit', '-am', 'x'])).toMatchObject({ code: 'commit.nothing' });
+    await expectError(project, ['commit', '-am', 'x'], 'commit.nothing');
     stage(project);
-    expect(await forgeError(project, ['commit'])).toMatchObject({ exitCode: 2, code: 'commit.title' });
-    expect(await forgeError(project, 'commit -m x')).toMatchObject({ exitCode: 2, code: 'commit.why' });
-    expect(await forgeError(await makePlainForge(), ['commit'])).toMatchObject({ code: 'commit.no_git' });
+    await expectError(project, ['commit'], '2 commit.title');
+    await expectError(project, 'commit -m x', '2 commit.why');
+    await expectError(await makePlainForge(), ['commit'], 'commit.no_git');
     const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'x', '--why', 'y']);
     expect(message).toMatch(/^\[FORGE\] x\n/);
     expect(message).toContain('- Session: none\n');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Setting } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
 
 describe('forge config', () => {
@@ -108,9 +108,7 @@ describe('forge config', () => {
     expect((await runForge(project, ['trust', '--show'])).stdout).toContain('All of it is approved');
     const before = project.read('.forge/config.toml');
     for (const value of ['[1]', '["a"', '["a | b"]'])
-      expect(await forgeError(project, ['config', 'set', 'checkpoint.verify', value])).toMatchObject({
-        exitCode: 2,
-      });
+      await expectError(project, ['config', 'set', 'checkpoint.verify', value], '2');
     expect(project.read('.forge/config.toml')).toBe(before);
     expect(await set('')).toEqual([]);
   });
@@ -131,9 +129,6 @@ describe('forge config', () => {
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
     // The same change by hand approves nothing.
     project.write(CONFIG, project.read(CONFIG).replace('node ./check.mjs', 'node ././check.mjs'));
-    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
-      exitCode: 3,
-      code: 'trust.needed',
-    });
+    await expectError(project, ['feature', 'verify', 'A'], '3 trust.needed');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makeStarted, SESSION } from '../support/forge-project.js';
 import { makeRepository } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -21,8 +21,8 @@ describe('incidental characters in text', () => {
     }
     const notes = await forgeJson<{ notes: { text: string }[] }>(project, ['note', 'list']);
     expect(JSON.stringify(notes)).toContain('red\\nto @acme');
-    expect(await forgeError(project, ['note', 'add', 'a\u202eb'])).toMatchObject({ exitCode: 2 });
-    expect(await forgeError(project, ['note', 'add', 'a\u200bb'])).toMatchObject({ exitCode: 2 });
+    await expectError(project, ['note', 'add', 'a\u202eb'], '2');
+    await expectError(project, ['note', 'add', 'a\u200bb'], '2');
   });
 });
 

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Fleet, Selection } from '../../src/index.js';
 import { claim, clones, held, trees } from '../support/claims.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { hasNats, startNats } from '../support/nats-server.js';
 import type { Project } from '../support/project.js';
 
@@ -28,7 +28,7 @@ describe('claims on one machine', () => {
     expect(candidates.find(({ id }) => id === 'F-1')?.blocked_by).toHaveLength(1);
     expect((await forgeJson<Selection>(project, ['next'])).task?.id).toBe('F-1');
     expect((await forgeJson<Fleet>(other, 'fleet')).rows).toMatchObject([{ task: 'F-1', health: 'working' }]);
-    expect(await forgeError(other, ['release', 'F-1'])).toMatchObject({ exitCode: 3, code: 'claim.none' });
+    await expectError(other, ['release', 'F-1'], '3 claim.none');
     await forgeJson(project, ['release', 'F-1']);
     expect(await claim(other, 'F-1')).toMatchObject({ task: 'F-1' });
   });

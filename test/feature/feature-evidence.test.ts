@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
   FEATURES,
@@ -165,10 +165,7 @@ describe('the evidence of a feature', () => {
       `import fs from 'node:fs';\nconst path = '${FEATURES}';\nconst all = JSON.parse(fs.readFileSync(path));\nall.features[0].tests = ['false'];\nfs.writeFileSync(path, JSON.stringify(all));\n`,
     );
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'node edit.mjs', '--no-run']);
-    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
-      exitCode: 3,
-      code: 'feature.changed',
-    });
+    await expectError(project, ['feature', 'verify', 'A'], '3 feature.changed');
     const shown = await forgeJson(project, ['feature', 'show', 'A']);
     expect(shown).toMatchObject({ status: 'not_implemented', tests: ['false'] });
     expect(storedFeature(project, 'A')).not.toHaveProperty('verified_at');

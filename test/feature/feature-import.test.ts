@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planImport } from '../../src/feature/feature.js';
 import type { Feature } from '../../src/feature/rules.js';
 import { failure } from '../support/failure.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { FEATURES, makeForge } from '../support/forge-project.js';
 
 const now = '2026-03-01T10:00:00.000Z';
@@ -213,10 +213,7 @@ describe('forge feature import', () => {
     expect(again.stdout).toBe('0 imported, 300 known already\n');
     expect(project.read(FEATURES)).toBe(bytes);
     // Tests from a file were not typed here.
-    expect(await forgeError(project, ['feature', 'verify', 'F-0'])).toMatchObject({
-      exitCode: 3,
-      code: 'trust.needed',
-    });
+    await expectError(project, ['feature', 'verify', 'F-0'], '3 trust.needed');
   });
 
   it('FEA-01 imports all or nothing, and names the invalid field', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { differences, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
 import { containerOf, HUMAN, linesOf, logOf, putLines, record, verify } from '../support/memory.js';
 import type { Project } from '../support/project.js';
@@ -73,10 +73,7 @@ describe('a regression', () => {
     const file = containerOf(project);
     putLines(project, file, linesOf(project, file).slice(1));
     project.git('clean', '-fq', 'here');
-    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
-      exitCode: 4,
-      code: 'memory.corrupted',
-    });
+    await expectError(project, ['feature', 'verify', 'A'], '4 memory.corrupted');
     expect(storedFeature(project, 'A')?.status).toBe('passing');
   });
 });

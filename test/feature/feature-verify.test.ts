@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FeatureResult } from '../../src/index.js';
-import { fixedClock, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { expectError, fixedClock, forgeJson, runForge, startBinary } from '../support/forge.js';
 import {
   featureFile,
   makeForge,
@@ -95,16 +95,10 @@ describe('forge done', () => {
       ['B', 'failing'],
     ]);
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
-    expect(await forgeError(project, ['feature', 'verify', 'C'])).toMatchObject({
-      exitCode: 2,
-      code: 'feature.no_tests',
-    });
-    expect(await forgeError(project, ['feature', 'verify', 'A', 'Z'])).toMatchObject({
-      exitCode: 2,
-      code: 'feature.unknown',
-    });
-    expect(await forgeError(project, 'feature verify')).toMatchObject({ exitCode: 2, code: 'feature.which' });
-    expect(await forgeError(project, ['feature', 'verify', 'A', '--all'])).toMatchObject({ exitCode: 2 });
+    await expectError(project, ['feature', 'verify', 'C'], '2 feature.no_tests');
+    await expectError(project, ['feature', 'verify', 'A', 'Z'], '2 feature.unknown');
+    await expectError(project, 'feature verify', '2 feature.which');
+    await expectError(project, ['feature', 'verify', 'A', '--all'], '2');
   });
 
   it('FEA-02 puts each test into test_command, as one literal argument', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
+import { expectError, fixedClock, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import {
   differences,
   FEATURES,
@@ -162,9 +162,7 @@ describe('forge feature', () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'F-1', 'one', '--test', 'true', '--no-run']);
     await forgeJson(project, ['feature', 'add', 'F-2', 'two', '--blocked-by', 'f-1']);
-    expect(await forgeError(project, ['feature', 'edit', 'F-1', '--blocked-by', 'f-2'])).toMatchObject({
-      code: 'feature.cycle',
-    });
+    await expectError(project, ['feature', 'edit', 'F-1', '--blocked-by', 'f-2'], 'feature.cycle');
     await forgeJson(project, ['feature', 'verify', 'F-1']);
     expect((await runForge(project, ['next'])).stdout).toContain('F-2: two\n  why: unblocked');
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -50,7 +50,7 @@ describe('added rules', () => {
   it('LTM-13 may be in a TOML file of gitleaks, with groups, entropy and allowlists', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'guard.gitleaks', '.gitleaks.toml']);
-    expect(await forgeError(project, 'note add hello')).toMatchObject({ exitCode: 4, code: 'guard.rules' });
+    await expectError(project, 'note add hello', '4 guard.rules');
     project.write(
       '.gitleaks.toml',
       `title = "ours"
@@ -71,7 +71,7 @@ regex = '''broken(?!x)'''
 keywords = ["broken"]
 `,
     );
-    expect(await forgeError(project, 'note add "TicketCode: a8d0f2k4m6"')).toMatchObject({ exitCode: 5 });
+    await expectError(project, 'note add "TicketCode: a8d0f2k4m6"', '5');
     await forgeJson(project, ['note', 'add', 'TicketCode: aaaaaaaaaa']);
     await forgeJson(project, ['note', 'add', 'TicketCode: sample8d0f']);
     const { exitCode, stderr } = await runForge(project, ['note', 'add', 'broken']);

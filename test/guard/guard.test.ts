@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
   FOCUS,
@@ -73,8 +73,7 @@ describe('a secret that was refused', () => {
   it('LTM-13 refused three times in one session pauses that session until a human looks', async () => {
     const project = await makeStarted();
     const secret = SAMPLES.secret();
-    for (let times = 0; times < 3; times++)
-      expect(await forgeError(project, ['note', 'add', secret])).toMatchObject({ exitCode: 5 });
+    for (let times = 0; times < 3; times++) await expectError(project, ['note', 'add', secret], '5');
     const paused = await forgeError(project, ['progress', 'add', 'x']);
     expect(paused).toMatchObject({ exitCode: 3, code: 'session.paused' });
     expect((await runForge(project, ['progress', 'show'])).exitCode).toBe(0);
@@ -91,8 +90,8 @@ describe('a secret that was refused', () => {
     project.write(PROGRESS, `${progress}[10:00] ${SAMPLES.secret()}\n`);
     expect((await forgeError(project, ['session', 'end'])).hint).toContain('Memory is halted');
     expect(project.has(HALT)).toBe(true);
-    expect(await forgeError(project, ['progress', 'add', 'x'])).toMatchObject({ exitCode: 4 });
-    expect(await forgeError(project, acknowledge)).toMatchObject({ exitCode: 3 });
+    await expectError(project, ['progress', 'add', 'x'], '4');
+    await expectError(project, acknowledge, '3');
     project.write(PROGRESS, progress);
     commitAll(project, 'side');
     rmSync(project.path('.git/forge'), { recursive: true });
@@ -100,7 +99,7 @@ describe('a secret that was refused', () => {
     await runForge(project, ['note', 'add', 'on main']);
     commitAll(project, 'main');
     project.git('merge', '-q', '--no-edit', 'side');
-    expect(await forgeError(project, ['session', 'start'])).toMatchObject({ exitCode: 4 });
+    await expectError(project, ['session', 'start'], '4');
     expect((await verify(project)).status).toBe('halted');
     await forgeJson(project, acknowledge, HUMAN);
     await forgeJson(project, ['session', 'start']);
@@ -136,17 +135,14 @@ describe('a secret in disguise', () => {
     ['concatenation', `"${secret.slice(0, half)}" + "${secret.slice(half)}"`],
   ])('B-106 %s hides no secret', async (_, text) => {
     const project = await makeStarted();
-    expect(await forgeError(project, ['progress', 'add', text])).toMatchObject({
-      exitCode: 5,
-      code: 'guard.secret',
-    });
+    await expectError(project, ['progress', 'add', text], '5 guard.secret');
     expect(project.read(PROGRESS)).not.toContain(text);
   });
 
   it('B-107 a pragma in the text does not allow a secret', async () => {
     const project = await makeStarted();
     const text = `${secret} // gitleaks:allow secretlint-disable-line nosec NOSONAR`;
-    expect(await forgeError(project, ['progress', 'add', text])).toMatchObject({ code: 'guard.secret' });
+    await expectError(project, ['progress', 'add', text], 'guard.secret');
   });
 
   it('B-105 a text of keywords is stored or refused in time', async () => {
@@ -191,23 +187,19 @@ describe('content written by others', () => {
     await forgeJson(project, ['note', 'add', `From the log: ${line}`]);
     const text = `// ${line}\nconst a = f(1);\nconst b = f(2);\nexport { a, b };\n`;
     const env = { XDG_CONFIG_HOME: home };
-    expect(await forgeError(project, ['note', 'add', text], { env })).toMatchObject({
-      code: 'guard.proprietary',
-    });
+    await expectError(project, ['note', 'add', text], 'guard.proprietary', { env });
     const { writeFileSync, mkdirSync } = await import('node:fs');
     mkdirSync(`${home}/forge`);
     writeFileSync(`${home}/forge/owners`, '# ours\nExample Widgets\n');
     await forgeJson(project, ['note', 'add', text], { env });
     // A relative one may lead into the repository.
     const inside = { env: { XDG_CONFIG_HOME: relative(process.cwd(), home) } };
-    expect(await forgeError(project, ['note', 'add', text], inside)).toMatchObject({
-      code: 'guard.proprietary',
-    });
+    await expectError(project, ['note', 'add', text], 'guard.proprietary', inside);
     const code = Array.from(
       { length: 40 },
       (_, i) => `  const value${i} = compute(${i}, { deep: true });`,
     ).join('\n');
-    expect(await forgeError(project, ['note', 'add', code])).toMatchObject({ code: 'guard.proprietary' });
+    await expectError(project, ['note', 'add', code], 'guard.proprietary');
     // The project's own code is not foreign.
     project.write('src/values.ts', `export function values() {\n${code}\n}\n`);
     await forgeJson(project, ['note', 'add', code]);

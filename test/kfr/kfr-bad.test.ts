@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ada, at, bob, start } from '../support/agents.js';
-import { forgeError, runForge } from '../support/forge.js';
+import { expectError, forgeError, runForge } from '../support/forge.js';
 import { differences, makeForge, SESSIONS, snapshot } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch, patchError, textsOf } from '../support/kfrs.js';
 
@@ -67,10 +67,7 @@ describe('an invalid patch', () => {
   it('B-13 B-06 refuses bytes that are not UTF-8, and terminal controls', async () => {
     const project = await makeWorking();
     for (const stdin of [Buffer.from([0x7b, 0xff, 0x7d])])
-      expect(await forgeError(project, ['kfr', 'patch', '-'], { stdin })).toMatchObject({
-        exitCode: 2,
-        code: 'input.encoding',
-      });
+      await expectError(project, ['kfr', 'patch', '-'], '2 input.encoding', { stdin });
     for (const text of ['a\u001b[2J', 'a\u202eb', 'a\u200bb', 'a\u0085b'])
       expect((await patchError(project, [add('Goal', text)])).operations).toMatchObject([
         { code: 'text.hidden_character' },
@@ -127,7 +124,7 @@ describe('an invalid kfr.json', () => {
         ['session', 'end', '--no-commit'],
         ['kfr', 'patch', '--goal', 'x'],
       ])
-        expect(await forgeError(project, words)).toMatchObject({ exitCode: 4, code: 'file.kind' });
+        await expectError(project, words, '4 file.kind');
       rmSync(project.path(KFR), { recursive: true });
     }
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KfrPatched } from '../../src/index.js';
-import { fixedClock, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
+import { expectError, fixedClock, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch, patchError, textsOf } from '../support/kfrs.js';
 import { changedPaths } from '../support/project.js';
@@ -175,7 +175,7 @@ describe('forge kfr patch', () => {
       ['kfr', 'clear', '--yes'],
       ['note', 'promote', 'kfr-1'],
     ])
-      expect(await forgeError(project, words)).toMatchObject({ exitCode: 3, code: 'session.none' });
+      await expectError(project, words, '3 session.none');
     expect(await list(project)).toEqual({ session: null, entries: [], tokens: 0 });
     expect((await runForge(project, ['kfr', 'list'])).stdout).toBe(
       'No session is running, so there is no working memory.\n',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Note } from '../../src/index.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
-import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { BIN, expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, snapshot } from '../support/forge-project.js';
 import { add, ask, clear, KFR, list, makeWorking, patch, textsOf } from '../support/kfrs.js';
 import { verify } from '../support/memory.js';
@@ -104,10 +104,7 @@ describe('forge kfr list, inject and clear', () => {
       message: expect.stringMatching(/cannot be cleared.*kfr-2 \(OpenQuestion\) a\?/),
       hint: expect.stringContaining('--dismiss-all'),
     });
-    expect(await forgeError(project, ['kfr', 'clear', '--dismiss-all', 'given up'])).toMatchObject({
-      exitCode: 3,
-      code: 'kfr.unconfirmed',
-    });
+    await expectError(project, ['kfr', 'clear', '--dismiss-all', 'given up'], '3 kfr.unconfirmed');
     expect((await forgeError(project, ['kfr', 'clear', '--yes', '--dismiss-all', ' '])).exitCode).toBe(2);
     expect((await list(project)).entries).toHaveLength(2);
     await clear(project, '--yes', '--dismiss-all', 'given up');
@@ -137,10 +134,7 @@ describe('forge note promote', () => {
       { id: 'kfr-1', outcome: 'promoted' },
     ]);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
-    expect(await forgeError(project, ['note', 'promote', 'kfr-1'])).toMatchObject({
-      exitCode: 2,
-      code: 'kfr.unknown',
-    });
+    await expectError(project, ['note', 'promote', 'kfr-1'], '2 kfr.unknown');
     // Said anew it is another entry, and another note.
     await patch(project, [add('Constraint', 'no new packages')]);
     await forgeJson(project, ['note', 'promote', 'kfr-3']);
@@ -151,10 +145,7 @@ describe('forge note promote', () => {
     const project = await makeWorking();
     await ask(project);
     const before = snapshot(project.dir);
-    expect(await forgeError(project, ['note', 'promote', 'kfr-1'])).toMatchObject({
-      exitCode: 3,
-      code: 'gate.closed',
-    });
+    await expectError(project, ['note', 'promote', 'kfr-1'], '3 gate.closed');
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     await patch(project, [{ op: 'park', id: 'kfr-1', reason: 'ask Ada' }]);
     expect((await forgeError(project, ['note', 'promote', 'kfr-1'])).exitCode).toBe(3);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/core/world.js';
 import { storeRecords } from '../../src/ledger/memory.js';
 import { contextAt } from '../../src/project/project.js';
-import { forgeError, runForge } from '../support/forge.js';
+import { expectError, forgeError, runForge } from '../support/forge.js';
 import { differences, makePlainForge, snapshot } from '../support/forge-project.js';
 import { BASE, cyclesOf, record } from '../support/memory.js';
 
@@ -59,9 +59,9 @@ describe('forge memory record', () => {
     const project = await makePlainForge();
     const task = 'a\u001b]0;title\u0007\u202eb';
     const flags = ['memory', 'record', '--task', task, '--exit-code', '0'];
-    expect(await forgeError(project, flags)).toMatchObject({ exitCode: 2, code: 'text.hidden_character' });
+    await expectError(project, flags, '2 text.hidden_character');
     const stdin = JSON.stringify({ task_id: task, exit_code: 0 });
-    expect(await forgeError(project, ['memory', 'record', '-'], { stdin })).toMatchObject({ exitCode: 5 });
+    await expectError(project, ['memory', 'record', '-'], '5', { stdin });
     expect(await cyclesOf(project)).toEqual([]);
     const context = contextAt(project.dir, null, systemWorld(process.env, false), false);
     context.disk.guard = () => {};
@@ -81,22 +81,14 @@ describe('forge memory record', () => {
   it('B-32 refuses a line of 17 MB and a record over 1 MB', async () => {
     const project = await makePlainForge();
     const huge = `{"task_id":"${'x'.repeat(17_000_000)}","exit_code":0}`;
-    expect(await forgeError(project, ['memory', 'record', '-'], { stdin: huge })).toMatchObject({
-      exitCode: 2,
-      code: 'input.too_large',
-    });
+    await expectError(project, ['memory', 'record', '-'], '2 input.too_large', { stdin: huge });
     project.write('huge.jsonl', '');
     truncateSync(project.path('huge.jsonl'), 200_000_000);
     const memory = process.memoryUsage().rss;
-    expect(await forgeError(project, ['memory', 'record', 'huge.jsonl'])).toMatchObject({
-      exitCode: 2,
-      code: 'input.too_large',
-    });
+    await expectError(project, ['memory', 'record', 'huge.jsonl'], '2 input.too_large');
     expect(process.memoryUsage().rss - memory).toBeLessThan(100_000_000);
     const wide = { task_id: 'A', exit_code: 0, regression_flags: Array(20).fill('y'.repeat(60_000)) };
-    expect(
-      await forgeError(project, ['memory', 'record', '-'], { stdin: JSON.stringify(wide) }),
-    ).toMatchObject({ exitCode: 2, code: 'record.too_large' });
+    await expectError(project, 'memory record -', '2 record.too_large', { stdin: JSON.stringify(wide) });
     expect(await cyclesOf(project)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Focus, Issue, IssueList, MadeCommit, StartedIssue } from '../../src/index.js';
-import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { changedPaths, type Project } from '../support/project.js';
 
@@ -154,7 +154,7 @@ describe('forge linear, offline', () => {
     expect(
       (await forgeJson<Issue>(project, [...args, `affected_crates=${name}`])).fields.affected_crates,
     ).toBe(name);
-    expect(await forgeError(project, [...args, 'affected_crates=other'])).toMatchObject({ exitCode: 2 });
+    await expectError(project, [...args, 'affected_crates=other'], '2');
   });
 
   it.each(BROKEN_FORMS)('LIN-02 B-90 a form with %s is refused', async (_, yaml, expected) => {
@@ -171,7 +171,7 @@ describe('forge linear, offline', () => {
       'template: x\nfields:\n  - name: title\n    type: text\n    pattern: "(a+)+b"\n',
     );
     const args = ['linear', 'new', '--template', 'x', '--field', `title=${'a'.repeat(5000)}`];
-    expect(await forgeError(project, args)).toMatchObject({ exitCode: 2 });
+    await expectError(project, args, '2');
   });
 
   it('LIN-01 SKL-06 start sets focus, branch, mode and skill; done moves the issue to history', async () => {
@@ -196,8 +196,8 @@ describe('forge linear, offline', () => {
       ...{ linear_id: 'LOCAL-1135', state: 'done', summary: 'A lock was missing' },
     });
     expect(await forgeJson<Issue>(project, 'linear show LOCAL-1135')).toMatchObject({ state: 'done' });
-    expect(await forgeError(project, ['linear', 'done', 'LOCAL-1135'])).toMatchObject({ exitCode: 3 });
-    expect(await forgeError(project, ['linear', 'show', 'NOPE-1'])).toMatchObject({ exitCode: 2 });
+    await expectError(project, ['linear', 'done', 'LOCAL-1135'], '3');
+    await expectError(project, ['linear', 'show', 'NOPE-1'], '2');
     const { stdout } = await runForge(project, ['linear', 'start', 'LOCAL-1135']);
     expect(stdout).toContain('LOCAL-1135 was done. It is active again, and started');
     expect(await list(project)).toMatchObject([{ linear_id: 'LOCAL-1135', state: 'started' }]);

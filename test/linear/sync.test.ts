@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedSession, Focus, IssueList } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { type Fault, startLinear } from '../support/linear-server.js';
 import { issues, run } from '../support/linear-sync.js';
@@ -77,7 +77,7 @@ describe('forge linear, with Linear', () => {
     ]);
     const done = ['create APP-2', 'APP-2 started'];
     expect(server.done).toEqual(done);
-    expect(await forgeError(project, ['release', 'LOCAL-9528'])).toMatchObject({ exitCode: 3 });
+    await expectError(project, ['release', 'LOCAL-9528'], '3');
     expect(await forgeJson(project, ['release', 'APP-2'])).toEqual({ task: 'APP-2', released: true });
     expect(await forgeJson<Focus>(project, ['focus', 'show'])).toMatchObject({
       ...{ linear_issue: 'APP-2', task: 'APP-2: Wire the login' },

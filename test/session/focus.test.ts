@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, FOCUS, makeForge, snapshot } from '../support/forge-project.js';
 import { changedPaths } from '../support/project.js';
 
@@ -89,7 +89,7 @@ describe('forge focus', () => {
     const before = snapshot(project.dir);
     expect((await forgeJson<{ task: string }>(project, 'focus set --task two -n')).task).toBe('two');
     expect((await forgeJson<{ task: null }>(project, ['focus', 'clear', '-n'])).task).toBeNull();
-    expect(await forgeError(project, ['focus', 'set'])).toMatchObject({ exitCode: 2, code: 'focus.nothing' });
+    await expectError(project, ['focus', 'set'], '2 focus.nothing');
     for (const flags of [
       ['--task', ''],
       ['--task', 'a\nb'],

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { SessionOverview } from '../../src/index.js';
-import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { agent, expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, FEATURES, KNOWLEDGE, makeForge, SESSION, snapshot } from '../support/forge-project.js';
 import { changedPaths } from '../support/project.js';
 import { type Ended, withFeature } from '../support/session-ends.js';
@@ -79,7 +79,7 @@ Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,v
 
   it('SES-06 without a session it is refused; invalid input leaves the session running', async () => {
     const project = await withFeature();
-    expect(await forgeError(project, 'session end')).toMatchObject({ exitCode: 3, code: 'session.none' });
+    await expectError(project, 'session end', '3 session.none');
     await forgeJson(project, ['session', 'start']);
     const before = snapshot(project.dir);
     for (const flags of [
@@ -171,7 +171,7 @@ describe('past sessions', () => {
     expect(sessions).toMatchObject([{ id: '2026-03-01-session-001', status: 'discarded' }]);
     expect((await runForge(project, 'session show 2026-03-01-session-001')).stdout).toContain('not wanted');
     expect(project.git('rev-parse', 'HEAD')).toBe(head);
-    expect(await forgeError(project, 'session discard')).toMatchObject({ exitCode: 3, code: 'session.none' });
+    await expectError(project, 'session discard', '3 session.none');
   });
 
   it('SES-06 B-12 does not end with damaged features, and keeps the session', async () => {
@@ -203,10 +203,7 @@ describe('past sessions', () => {
       world: { holder: agent('ada'), liveness: () => 'alive' },
     });
     const bob = { holder: agent('bob'), liveness: () => 'alive' as const };
-    expect(await forgeError(project, ['session', 'end'], { world: bob })).toMatchObject({
-      exitCode: 3,
-      code: 'session.held',
-    });
+    await expectError(project, ['session', 'end'], '3 session.held', { world: bob });
     await forgeJson(project, ['session', 'end'], { world: bob, terminal: true });
   });
 });

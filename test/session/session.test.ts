@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openForge, type StartedSession } from '../../src/index.js';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
   FOCUS,
@@ -99,7 +99,7 @@ describe('forge start', () => {
     project.write('.forge/linear/active.json', JSON.stringify({ schema_version: '1.0', issues }));
     await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout']);
     for (const args of [['FORGE-9'], ['FORGE-002', '--task', 'x']])
-      expect(await forgeError(project, ['session', 'start', ...args])).toMatchObject({ exitCode: 2 });
+      await expectError(project, ['session', 'start', ...args], '2');
     expect(project.has(SESSION)).toBe(false);
     const { focus } = await forgeJson<StartedSession>(project, ['session', 'start', 'forge-002']);
     expect(focus.task).toBe('FORGE-002: Logout');

@@ -3,7 +3,7 @@ import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ShownArchitecture } from '../../src/index.js';
 import { atTerminal } from '../support/e2e-terminal.js';
-import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { BIN, expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import { commitAll, follow, makeFolder, type Project, projectAt, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -90,7 +90,7 @@ describe('forge architecture show', () => {
       hint: expect.stringMatching(/^git restore --source=\w+ -- .*architecture\.md/),
     });
     symlinkSync('/etc/passwd', project.path(FILE));
-    expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({ exitCode: 4 });
+    await expectError(project, ['architecture', 'show'], '4');
   });
 
   it('KNO-03 exits quietly if its output is closed, also in a worktree', async () => {
@@ -241,11 +241,8 @@ describe('forge architecture edit', () => {
       code: 'architecture.no_terminal',
       hint: expect.stringContaining('forge architecture edit FILE'),
     });
-    expect(await forgeError(project, ['architecture', 'edit', '-'], { stdin: ' \n' })).toMatchObject({
-      exitCode: 2,
-      code: 'architecture.empty',
-    });
-    expect(await forgeError(project, ['architecture', 'edit', 'nowhere.md'])).toMatchObject({ exitCode: 2 });
+    await expectError(project, ['architecture', 'edit', '-'], '2 architecture.empty', { stdin: ' \n' });
+    await expectError(project, ['architecture', 'edit', 'nowhere.md'], '2');
     const none = await edit(project, 'false');
     expect([none.exitCode, none.stderr]).toEqual([
       6,

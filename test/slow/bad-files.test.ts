@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { forgeError, peakTo, runBinary, runForge } from '../support/forge.js';
+import { expectError, forgeError, peakTo, runBinary, runForge } from '../support/forge.js';
 import {
   CONFIG,
   differences,
@@ -78,7 +78,7 @@ describe('bad kinds of files', () => {
       ['memory', 'verify'],
       ['note', 'add', 'x'],
     ])
-      expect(await forgeError(project, args)).toMatchObject({ exitCode: 4, code: 'file.outside' });
+      await expectError(project, args, '4 file.outside');
     rmSync(project.path('.forge/memory'));
     renameSync(project.path('.forge/other'), project.path('.forge/memory'));
     expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);

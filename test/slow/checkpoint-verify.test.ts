@@ -3,7 +3,7 @@ import { encodeDocument } from '../../src/core/schema.js';
 import { openForge } from '../../src/index.js';
 import { check, contentsOf, create, fileOf, list, type Made, statesOf } from '../support/checkpoints.js';
 import { cloneOf } from '../support/ci.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { containerOf, logOf, record, verify } from '../support/memory.js';
 import { commitAll, type Project } from '../support/project.js';
@@ -113,10 +113,7 @@ describe('forge checkpoint verify', () => {
     });
     project.git('checkout', '-q', 'src/app.js');
     await forgeJson(project, ['trust', '--revoke'], { terminal: true });
-    expect(await forgeError(project, ['checkpoint', 'verify', '--run'])).toMatchObject({
-      exitCode: 3,
-      code: 'trust.needed',
-    });
+    await expectError(project, ['checkpoint', 'verify', '--run'], '3 trust.needed');
   });
 });
 

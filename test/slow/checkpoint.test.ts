@@ -12,7 +12,7 @@ import {
   type Made,
   statesOf,
 } from '../support/checkpoints.js';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge, makePlainForge } from '../support/forge-project.js';
 import { record, verify } from '../support/memory.js';
 import { changedPaths, commitAll, makeFolder, run } from '../support/project.js';
@@ -213,10 +213,7 @@ describe('forge checkpoint create', () => {
     ]);
     project.write(CONFIG, project.read(CONFIG).replace('#verify = []', 'verify = ["node -e 1"]'));
     // It came with the repository, as far as forge knows.
-    expect(await forgeError(project, ['checkpoint', 'create', 'X'])).toMatchObject({
-      exitCode: 3,
-      code: 'trust.needed',
-    });
+    await expectError(project, ['checkpoint', 'create', 'X'], '3 trust.needed');
     expect((await runForge(project, ['trust', '--show'])).stdout).toContain('[checkpoint] verify');
     await forgeJson(project, ['trust', '--yes'], { terminal: true });
     expect((await forgeJson<Made>(project, 'checkpoint create X')).verified_by).toEqual(['node -e 1']);
@@ -303,10 +300,7 @@ describe('forge checkpoint create', () => {
 
   it('GIT-05 without git it is refused', async () => {
     const project = await makePlainForge();
-    expect(await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'true'])).toMatchObject({
-      exitCode: 3,
-      code: 'git.none',
-    });
+    await expectError(project, ['checkpoint', 'create', 'X', '--verify', 'true'], '3 git.none');
     expect(await list(project)).toEqual([]);
   });
 });

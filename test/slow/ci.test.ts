@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { create } from '../support/checkpoints.js';
 import { ci, cloneOf, commit, failed, GOOD, messages, NOWHERE, ready, text } from '../support/ci.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeJson, runForge } from '../support/forge.js';
 import {
   CONFIG,
   differences,
@@ -62,9 +62,7 @@ describe('forge ci', () => {
     ['--range', 'no-such..HEAD'],
     ['--range', ''],
   ])('GIT-07 %s %j: exit 2, one line', async (flag, value) => {
-    expect(await forgeError(await ready(), ['ci', flag, value], { env: NOWHERE })).toMatchObject({
-      exitCode: 2,
-    });
+    await expectError(await ready(), ['ci', flag, value], '2', { env: NOWHERE });
   });
 
   it.each(['github', 'gitlab'])('GIT-07 --template %s works with and without .forge/', async (system) => {

@@ -77,11 +77,9 @@ describe('the clock', () => {
       world: { ...fixedClock(AT[0]), liveness: () => 'alive' },
     });
     await forgeJson(project, ['session', 'discard']);
-    const { session: resumed } = await forgeJson<StartedSession>(
-      project,
-      ['session', 'start', '--resume', 'latest'],
-      { world: fixedClock(AT[1]) },
-    );
+    const { session: resumed } = await forgeJson<StartedSession>(project, 'session start --resume latest', {
+      world: fixedClock(AT[1]),
+    });
     expect(resumed.resumed_from).toBe('1970-01-01-session-001');
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommitCheck, StartedSession } from '../../src/index.js';
 import { create } from '../support/checkpoints.js';
 import { checkJson, commit, SECRET } from '../support/commit-checks.js';
-import { forgeError, forgeJson, type RunOptions, runForge, wordsOf } from '../support/forge.js';
+import { expectError, forgeJson, type RunOptions, runForge, wordsOf } from '../support/forge.js';
 import { CONFIG, ISSUES, makeForge } from '../support/forge-project.js';
 import { MESSAGE as GOOD, MESSAGE } from '../support/message.js';
 import {
@@ -150,11 +150,8 @@ describe('forge commit check --range', () => {
     });
     const unborn = makePlainProject();
     unborn.git('init', '-q');
-    expect(await forgeError(unborn, 'commit check --range HEAD')).toMatchObject({ code: 'commit.range' });
-    expect(await forgeError(makePlainProject(), ['commit', 'check', '--range', 'HEAD'])).toMatchObject({
-      exitCode: 2,
-      code: 'commit.no_git',
-    });
+    await expectError(unborn, 'commit check --range HEAD', 'commit.range');
+    await expectError(makePlainProject(), ['commit', 'check', '--range', 'HEAD'], '2 commit.no_git');
   });
 });
 

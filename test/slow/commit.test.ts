@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../../src/commit/message.js';
 import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -124,7 +124,7 @@ ${sign}
     await expectChecked(project);
     const unborn = await makePlainForge();
     unborn.git('init', '-q');
-    expect(await forgeError(unborn, ['commit', '--amend'])).toMatchObject({ code: 'commit.nothing' });
+    await expectError(unborn, ['commit', '--amend'], 'commit.nothing');
   });
 
   it('GIT-04 without hooks, writes commits.log and branches.json as the hooks do', async () => {
@@ -167,7 +167,7 @@ ${sign}
   it("GIT-02 --edit opens git's editor at a terminal, and checks the result", async () => {
     const project = await working();
     stage(project);
-    expect(await forgeError(project, 'commit --edit')).toMatchObject({ exitCode: 2, code: 'commit.edit' });
+    await expectError(project, 'commit --edit', '2 commit.edit');
     const edit = (editor: string) =>
       runForge(project, ['commit', '--edit'], { terminal: true, env: { GIT_EDITOR: editor } });
     expect((await edit('sed -i s/people/persons/')).exitCode).toBe(0);

@@ -149,10 +149,7 @@ describe('forge cycle', () => {
     const project = await ready();
     const secret = sample();
     const result = await cycle(project, ['--', 'echo', secret]);
-    expect(result.report).toMatchObject({
-      memory_write_performed: true,
-      memory_integrity_status: 'intact',
-    });
+    expect(result.report).toMatchObject({ memory_write_performed: true, memory_integrity_status: 'intact' });
     const [stored] = await storedCycles(project);
     expect(JSON.stringify(stored)).not.toContain(secret);
     expect(spawnSync('grep', ['-rqF', secret, project.dir]).status).toBe(1);

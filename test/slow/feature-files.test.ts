@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
   FEATURES,
@@ -204,7 +204,7 @@ describe('a new feature', () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
     await runForge(project, ['feature', 'verify', 'A']);
-    expect(await forgeError(project, ['feature', 'confirm', 'A'])).toMatchObject({ exitCode: 3 });
+    await expectError(project, ['feature', 'confirm', 'A'], '3');
     await forgeJson(project, ['feature', 'confirm', '--all', '--yes'], { terminal: true });
     expect(storedFeature(project, 'A')).not.toHaveProperty('unproven');
     expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing +a\n$/);
@@ -350,7 +350,7 @@ describe('a new feature', () => {
     expect((await runForge(project, ['feature', 'list', '--status', 'failing'])).stdout).toContain(
       'No feature is failing',
     );
-    expect(await forgeError(project, ['feature', 'list', '--status', 'x'])).toMatchObject({ exitCode: 2 });
+    await expectError(project, ['feature', 'list', '--status', 'x'], '2');
   });
 
   it('FEA-06 makes an id from the name; ids match without case', async () => {

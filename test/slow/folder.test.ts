@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge, makePlainForge, makeStarted, PROGRESS } from '../support/forge-project.js';
 import { changedPaths, commitAll, makePlainProject, makeRepository, projectAt } from '../support/project.js';
 
@@ -77,11 +77,8 @@ describe('finding the .forge folder', () => {
 
   it('LAY-05 -C and FORGE_DIR must name an existing folder', async () => {
     const project = await makeForge();
-    expect(await forgeError(project, ['-C', 'nowhere', 'next'])).toMatchObject({
-      exitCode: 2,
-      code: 'folder.missing',
-    });
-    expect(await forgeError(project, ['-C', 'package.json', 'next'])).toMatchObject({ exitCode: 2 });
+    await expectError(project, ['-C', 'nowhere', 'next'], '2 folder.missing');
+    await expectError(project, ['-C', 'package.json', 'next'], '2');
     expect(await forgeError(project, ['next'], { env: { FORGE_DIR: '/nowhere' } })).toMatchObject({
       exitCode: 2,
       message: expect.stringContaining('/nowhere'),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Briefing } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { featureFile, makeForge, makeStarted } from '../support/forge-project.js';
 import { HALT, HUMAN, logOf } from '../support/memory.js';
 import { type Project, run } from '../support/project.js';
@@ -112,12 +112,9 @@ describe('forge guard allow', () => {
     const refused = await forgeError(project, ['note', 'add', text]);
     const fingerprint = /guard allow ([0-9a-f]{16})/.exec(refused.hint ?? '')?.[1] ?? '';
     const allow = ['guard', 'allow', fingerprint];
-    expect(await forgeError(project, [...allow, '--reason', 'ours'])).toMatchObject({ exitCode: 3 });
-    expect(await forgeError(project, allow, HUMAN)).toMatchObject({ exitCode: 2, code: 'reason.missing' });
-    expect(await forgeError(project, ['guard', 'allow', 'abcdef12', '--reason', 'x'], HUMAN)).toMatchObject({
-      exitCode: 2,
-      code: 'guard.fingerprint',
-    });
+    await expectError(project, [...allow, '--reason', 'ours'], '3');
+    await expectError(project, allow, '2 reason.missing', HUMAN);
+    await expectError(project, ['guard', 'allow', 'abcdef12', '--reason', 'x'], '2 guard.fingerprint', HUMAN);
     const allowed = await forgeJson<{ audit: { id: string } }>(
       project,
       [...allow, '--reason', 'a sample'],
@@ -160,6 +157,6 @@ describe('forge guard allow', () => {
     clone.write('a.env', `TOKEN=${SAMPLES.secret()}\n`);
     expect((await runForge(clone, scan)).exitCode).toBe(5);
     clone.write('baseline.json', '{}');
-    expect(await forgeError(clone, scan.slice(0, -1))).toMatchObject({ exitCode: 2, code: 'scan.baseline' });
+    await expectError(clone, scan.slice(0, -1), '2 scan.baseline');
   });
 });

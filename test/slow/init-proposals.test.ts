@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { InitResult } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { atTerminal } from '../support/e2e-terminal.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
 import { commitAll, makePlainProject, makeRepository, projectAt, run } from '../support/project.js';
 import { init, makeTelling, settings } from '../support/proposals.js';
@@ -93,10 +93,7 @@ describe('proposals of forge init', () => {
       ]);
     const builder = { env: { FORGE_ROLE: 'builder' } };
     for (const flag of ['--test', '--stack'])
-      expect(await forgeError(project, ['init', flag, 'node'], builder)).toMatchObject({
-        exitCode: 3,
-        code: 'role.denied',
-      });
+      await expectError(project, ['init', flag, 'node'], '3 role.denied', builder);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 

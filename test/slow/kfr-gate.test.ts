@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { EndedSession } from '../../src/index.js';
 import { ada, at, bob, start } from '../support/agents.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { FOCUS, KNOWLEDGE, makeForge, SESSION, SESSIONS } from '../support/forge-project.js';
 import { makeInterrupted } from '../support/gates.js';
 import { add, ask, clear, KFR, list, makeWorking, OPEN, patch, textsOf } from '../support/kfrs.js';
@@ -57,9 +57,9 @@ describe('the resolution gate', () => {
     await clear(project, '--yes', '--dismiss-all', 'given up');
     await start(project, at(bob, 30, 'gone'));
     await patch(project, [add('Goal', 'other')], { world: at(bob, 30) });
-    expect(
-      await forgeError(project, ['session', 'start', '--resume', id], { world: at(bob, 31) }),
-    ).toMatchObject({ exitCode: 3, code: 'session.running' });
+    await expectError(project, ['session', 'start', '--resume', id], '3 session.running', {
+      world: at(bob, 31),
+    });
   });
 });
 
@@ -73,9 +73,7 @@ describe('working memory and sessions', () => {
       project.write(FOCUS, before.replace('logout', `logout ${++count}`));
       return new Date();
     };
-    expect(
-      await forgeError(project, ['focus', 'set', '--task', 'another'], { world: { now } }),
-    ).toMatchObject({ exitCode: 3, code: 'file.changed' });
+    await expectError(project, ['focus', 'set', '--task', 'another'], '3 file.changed', { world: { now } });
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
   });
 
@@ -108,7 +106,7 @@ describe('working memory whose file is lost', () => {
       message: expect.stringMatching(/are gone; still open: kfr-1 "which cookie\?"\.$/),
       hint: 'forge start --resume latest',
     });
-    expect(await forgeError(project, 'session start')).toMatchObject({ exitCode: 3, code: 'gate.closed' });
+    await expectError(project, 'session start', '3 gate.closed');
     await forgeJson(project, ['session', 'start', '--resume', 'latest']);
     expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?']);
     expect(project.has(KNOWLEDGE)).toBe(true);
@@ -121,10 +119,7 @@ describe('working memory whose file is lost', () => {
     await patch(project, [{ op: 'dismiss', id: 'kfr-1', reason: 'no such route' }]);
     project.git('clean', '-fdxq', '.forge/local');
     expect(textsOf(await list(project))).toEqual(['kfr-2 which port?']);
-    expect(await forgeError(project, ['session', 'end', '--no-commit'])).toMatchObject({
-      exitCode: 3,
-      code: 'gate.closed',
-    });
+    await expectError(project, ['session', 'end', '--no-commit'], '3 gate.closed');
     await patch(project, [{ op: 'resolve', id: 'kfr-2', resolution: '8080' }]);
     await forgeJson(project, ['session', 'end', '--no-commit']);
   });

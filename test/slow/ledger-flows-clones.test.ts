@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeJson, runForge } from '../support/forge.js';
 import { SESSION } from '../support/forge-project.js';
 import {
   cloneDesk,
@@ -249,9 +249,6 @@ describe('clones', () => {
     two.git('pull', '-q');
     for (const desk of [one, two]) await expectSettled(desk, []);
     const unknown = ['memory', 'repair', '--reason', 'x', '--discard', 'nowhere'];
-    expect(await forgeError(one, unknown, { terminal: true })).toMatchObject({
-      exitCode: 2,
-      code: 'discard.unknown',
-    });
+    await expectError(one, unknown, '2 discard.unknown', { terminal: true });
   });
 });

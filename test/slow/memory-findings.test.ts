@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { atTerminal } from '../support/e2e-terminal.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { repair } from '../support/ledgers.js';
 import {
@@ -186,8 +186,7 @@ async function expectWell(project: Project, ids: Iterable<string>): Promise<void
 }
 
 async function expectHalted(project: Project): Promise<void> {
-  for (const args of ['note add x', 'session start'])
-    expect(await forgeError(project, args)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });
+  for (const args of ['note add x', 'session start']) await expectError(project, args, '4 memory.corrupted');
 }
 
 describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33 B-34 B-35', () => {

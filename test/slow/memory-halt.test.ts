@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { commandOf, everyCommand, withEverything } from '../support/commands.js';
-import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import {
   containersOf,
@@ -65,10 +65,7 @@ describe('while memory is halted', () => {
         halts ? [name, 4, true] : [name, 0, ''],
       );
     }
-    expect(await forgeError(project, ['trust', '--revoke'], HUMAN)).toMatchObject({
-      exitCode: 4,
-      code: 'memory.corrupted',
-    });
+    await expectError(project, ['trust', '--revoke'], '4 memory.corrupted', HUMAN);
     // A search index may be made at any time.
     const changed = differences(before, snapshot(project.dir));
     expect(changed.filter((path) => !path.includes('/recall'))).toEqual([]);
@@ -117,7 +114,7 @@ describe('memory that is intact again', () => {
   it('LTM-05 LTM-14 lets sessions go on, and makes cycle and loop wait for a human review', async () => {
     const { project, file, lines } = await halted();
     for (const args of [['session', 'start'], ['progress', 'add', 'x'], CYCLE])
-      expect(await forgeError(project, args)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });
+      await expectError(project, args, '4 memory.corrupted');
     putLines(project, file, lines);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0, problems: [] });
     expect(project.has(HALT)).toBe(false);
@@ -153,10 +150,7 @@ describe('memory that is intact again', () => {
       lines.map((line) => sha256(line)),
     );
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
-    expect(await forgeError(project, ['memory', 'repair', '--reason', 'r'], HUMAN)).toMatchObject({
-      exitCode: 2,
-      code: 'memory.intact',
-    });
+    await expectError(project, ['memory', 'repair', '--reason', 'r'], '2 memory.intact', HUMAN);
   });
 
   it('LTM-14 a repair needs a human and a reason', async () => {
@@ -173,7 +167,7 @@ describe('memory that is intact again', () => {
   it('LTM-14 LTM-01 a reset restarts a tier: nothing is deleted, but readers leave it out', async () => {
     const { project, lines } = await withCycles();
     const reset = ['memory', 'override', 'reset', 'execution', '--reason', 'a new design'];
-    expect(await forgeError(project, reset)).toMatchObject({ exitCode: 3, code: 'human.required' });
+    await expectError(project, reset, '3 human.required');
     expect(await forgeJson(project, reset, HUMAN)).toMatchObject({ tier: 'execution', count: 3 });
     await record(project);
     expect(await cyclesOf(project)).toHaveLength(1);
@@ -186,7 +180,7 @@ describe('memory that is intact again', () => {
       reason: 'a new design',
     });
     const audit = ['memory', 'override', 'reset', 'audit', '--reason', 'x'];
-    expect(await forgeError(project, audit, HUMAN)).toMatchObject({ exitCode: 3, code: 'reset.audit' });
+    await expectError(project, audit, '3 reset.audit', HUMAN);
   });
 });
 
@@ -240,25 +234,17 @@ describe('forge memory override acknowledge', () => {
   it('LTM-14 is refused while damage remains, without a reason, and where nothing is halted', async () => {
     const { project, file, lines } = await halted();
     const call = [...ACKNOWLEDGE, '--reason', 'never mind'];
-    expect(await forgeError(project, call, HUMAN)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });
+    await expectError(project, call, '4 memory.corrupted', HUMAN);
     expect(project.has(HALT)).toBe(true);
     putLines(project, file, lines);
-    expect(await forgeError(project, ACKNOWLEDGE, HUMAN)).toMatchObject({
-      exitCode: 2,
-      code: 'reason.missing',
-    });
+    await expectError(project, ACKNOWLEDGE, '2 reason.missing', HUMAN);
     for (const reason of ['', ' ', '\u001b[2J'])
-      expect(await forgeError(project, [...ACKNOWLEDGE, '--reason', reason], HUMAN)).toMatchObject({
-        exitCode: 2,
-      });
-    expect(await forgeError(project, ['memory', 'override', 'melt', '--reason', 'x'], HUMAN)).toMatchObject({
-      exitCode: 2,
-      code: 'override.unknown',
-    });
+      await expectError(project, [...ACKNOWLEDGE, '--reason', reason], '2', HUMAN);
+    await expectError(project, ['memory', 'override', 'melt', '--reason', 'x'], '2 override.unknown', HUMAN);
     const dry = await runForge(project, [...call, '-n'], HUMAN);
     expect([dry.exitCode, await acknowledged(project)]).toEqual([0, 0]);
     await forgeJson(project, call, HUMAN);
     expect(await acknowledged(project)).toBe(1);
-    expect(await forgeError(project, call, HUMAN)).toMatchObject({ exitCode: 2, code: 'halt.none' });
+    await expectError(project, call, '2 halt.none', HUMAN);
   });
 });

@@ -3,7 +3,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Redaction } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import { repair } from '../support/ledgers.js';
 import {
@@ -102,25 +102,17 @@ describe('forge memory redact', () => {
     const script = `head -n1 ${LEDGER}/init-*.jsonl | sed 's/^ *//' | tr -d '\\n' | sha256sum`;
     const genesis = execFileSync('sh', ['-c', script], { cwd: project.dir, encoding: 'utf8' }).slice(0, 64);
     const call = (id: string): string[] => ['memory', 'redact', id, '--reason', 'text'];
-    expect(await forgeError(project, call(genesis), HUMAN)).toMatchObject({
-      exitCode: 3,
-      code: 'redact.kept',
-    });
+    await expectError(project, call(genesis), '3 redact.kept', HUMAN);
     const id = await note(project, WORD);
     await redact(project, id);
     const [audit] = await logOf(project, 'audit');
     expect((await forgeError(project, call(audit?.id ?? ''), HUMAN)).message).toMatch(/audit record/);
     const other = await note(project, 'b');
-    expect(await forgeError(project, call(other))).toMatchObject({ exitCode: 3, code: 'human.required' });
-    expect(
-      await forgeError(project, call(other), { ...HUMAN, env: { FORGE_ROLE: 'builder' } }),
-    ).toMatchObject({ exitCode: 3, code: 'role.denied' });
-    expect(await forgeError(project, ['memory', 'redact', other], HUMAN)).toMatchObject({ exitCode: 2 });
-    expect(await forgeError(project, call('abc'), HUMAN)).toMatchObject({ exitCode: 2, code: 'record.id' });
-    expect(await forgeError(project, call('f'.repeat(64)), HUMAN)).toMatchObject({
-      exitCode: 2,
-      code: 'record.unknown',
-    });
+    await expectError(project, call(other), '3 human.required');
+    await expectError(project, call(other), '3 role.denied', { ...HUMAN, env: { FORGE_ROLE: 'builder' } });
+    await expectError(project, ['memory', 'redact', other], '2', HUMAN);
+    await expectError(project, call('abc'), '2 record.id', HUMAN);
+    await expectError(project, call('f'.repeat(64)), '2 record.unknown', HUMAN);
   });
 
   it('LTM-19 --dry-run writes nothing and shows the changes', async () => {

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, rmSync, truncateSync, utimesSync, writeFileSync 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { create } from '../support/checkpoints.js';
-import { forgeError, runForge } from '../support/forge.js';
+import { expectError, forgeError, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 import {
@@ -136,7 +136,7 @@ describe('forge recover and what git ignores', () => {
     shim.write('git', `#!/bin/sh\n${git} "$@" || exit\ncase "$*" in *restore*--worktree*) exit 1;; esac\n`);
     chmodSync(shim.path('git'), 0o755);
     const env = { PATH: `${shim.dir}:${process.env.PATH}` };
-    expect(await forgeError(project, ['recover', '--yes'], { env })).toMatchObject({ exitCode: 6 });
+    await expectError(project, ['recover', '--yes'], '6', { env });
     await runForge(project, ['session', 'start']);
     expect([project.read('.env'), project.read('cache/deep/big')]).toEqual(['TOKEN=mine\n', 'big\n']);
     project.write('newer.txt', 'newer\n');
@@ -175,7 +175,7 @@ describe('what forge recover looks at before anything is changed', () => {
     if (how === 'missing') rmSync(object);
     else truncateSync(object, 10);
     const before = [stateOf(project), project.git('rev-parse', 'HEAD'), project.git('for-each-ref')];
-    expect(await forgeError(project, 'recover --yes')).toMatchObject({ exitCode: 6, code: 'git.failed' });
+    await expectError(project, 'recover --yes', '6 git.failed');
     expect([stateOf(project), project.git('rev-parse', 'HEAD'), project.git('for-each-ref')]).toEqual(before);
     expect(project.has('.git/forge/recover.json')).toBe(false);
   });
@@ -262,9 +262,7 @@ describe.each(['--skip-worktree', '--assume-unchanged'])('a file marked %s', (fl
     change(project);
     const args = ['checkpoint', 'create', 'X', '--verify', 'true'];
     expect(await forgeError(project, args)).toMatchObject({ code: 'checkpoint.dirty', files: [NAME] });
-    expect(await forgeError(project, ['checkpoint', 'verify', '--run'])).toMatchObject({
-      code: 'checkpoint.elsewhere',
-    });
+    await expectError(project, ['checkpoint', 'verify', '--run'], 'checkpoint.elsewhere');
     project.git('update-index', flag.replace('--', '--no-'), NAME);
     project.git('checkout', '--', NAME);
     mark(project);
@@ -274,9 +272,7 @@ describe.each(['--skip-worktree', '--assume-unchanged'])('a file marked %s', (fl
   it('GIT-05 stops a checkpoint whose command marks and removes it', async () => {
     const project = await withCheckpoint();
     const verify = `sh -c "git update-index ${flag} ${NAME} && rm ${NAME}"`;
-    expect(await forgeError(project, ['checkpoint', 'create', 'X', '--verify', verify])).toMatchObject({
-      code: 'checkpoint.changed',
-    });
+    await expectError(project, ['checkpoint', 'create', 'X', '--verify', verify], 'checkpoint.changed');
   });
 });
 
@@ -286,7 +282,7 @@ it('GIT-06 a removed file marked skip-worktree stops a rollback, and nothing is 
   project.git('update-index', '--skip-worktree', NAME);
   remove(project);
   const before = files(project);
-  expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({ code: 'recover.sparse' });
+  await expectError(project, ['recover', '--yes'], 'recover.sparse');
   expect(files(project)).toEqual(before);
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import { containersOf } from '../support/memory.js';
 import { commitAll, makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
@@ -51,9 +51,7 @@ describe('where forge recover rolls back', () => {
     expect(differsFrom(linked, CHECKPOINT)).toBe('');
     expect(files(project)).toEqual(before);
     const name = String(done.backup_ref);
-    expect(await forgeError(project, ['recover', '--yes', '--undo', name])).toMatchObject({
-      code: 'recover.no_backup',
-    });
+    await expectError(project, ['recover', '--yes', '--undo', name], 'recover.no_backup');
     expect((await backups(project)).backups).toMatchObject([{ ref: name }]);
   });
 
@@ -166,12 +164,12 @@ describe('where forge recover rolls back', () => {
     const project = await withCheckpoint();
     await breakThings(project);
     project.write('.git/index.lock', '');
-    expect(await forgeError(project, 'recover --yes')).toMatchObject({ exitCode: 3, code: 'recover.place' });
+    await expectError(project, 'recover --yes', '3 recover.place');
     rmSync(project.path('.git/index.lock'));
     project.git('stash', '-uq');
     project.git('sparse-checkout', 'set', '.forge');
     project.git('commit', '-qm', 'Gone', '--allow-empty');
-    expect(await forgeError(project, 'recover --yes')).toMatchObject({ exitCode: 3, code: 'recover.sparse' });
+    await expectError(project, 'recover --yes', '3 recover.sparse');
     expect((await backups(project)).backups).toEqual([]);
   });
 });
@@ -196,8 +194,8 @@ describe('situations that forge recover leaves to a human', () => {
     expect(() => project.git('merge', 'other')).toThrow();
     const before = files(project);
     await expectAlert(project, 'operation', /^a merge$/);
-    expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({ code: 'recover.place' });
-    expect(await forgeError(project, 'recover --yes --undo')).toMatchObject({ code: 'recover.no_backup' });
+    await expectError(project, ['recover', '--yes'], 'recover.place');
+    await expectError(project, 'recover --yes --undo', 'recover.no_backup');
     rmSync(project.path('.git/MERGE_HEAD'));
     await expectAlert(project, 'operation', /conflict/);
     expect((await runForge(project, ['recover', '--yes'])).exitCode).toBe(1);
@@ -234,10 +232,7 @@ describe('situations that forge recover leaves to a human', () => {
     await expectAlert(project, 'checkpoint', /is missing/);
     project.git('update-ref', `refs/tags/${CHECKPOINT}`, tag);
     expect((await plan(project)).decision).toBe('continue');
-    expect(await forgeError(project, ['recover', '--plan', '--to', 'nope-v1'])).toMatchObject({
-      exitCode: 2,
-      code: 'checkpoint.unknown',
-    });
+    await expectError(project, ['recover', '--plan', '--to', 'nope-v1'], '2 checkpoint.unknown');
   });
 
   it('B-45 GIT-06 a shallow clone without the history back to the checkpoint', async () => {
@@ -268,10 +263,7 @@ describe('places where forge recover does nothing', () => {
   it('B-38 GIT-06 without git: exit 3', async () => {
     const project = await makePlainForge();
     for (const args of [['--plan'], ['--list'], ['--yes'], ['--undo', '--yes']])
-      expect(await forgeError(project, ['recover', ...args])).toMatchObject({
-        exitCode: 3,
-        code: 'git.none',
-      });
+      await expectError(project, ['recover', ...args], '3 git.none');
   });
 
   it('GIT-06 while a cycle is in progress here', async () => {
@@ -291,6 +283,6 @@ describe('places where forge recover does nothing', () => {
         stages: [],
       }),
     );
-    expect(await forgeError(project, 'recover --yes')).toMatchObject({ exitCode: 3, code: 'cycle.held' });
+    await expectError(project, 'recover --yes', '3 cycle.held');
   });
 });

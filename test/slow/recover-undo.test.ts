@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Undone } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
   FEATURES,
@@ -54,7 +54,7 @@ describe('forge recover --undo', () => {
     wreck(project);
     const { backup_ref } = await recover(project);
     project.write('kept.log', 'since\n');
-    expect(await forgeError(project, 'recover --undo --yes')).toMatchObject({ code: 'recover.newer' });
+    await expectError(project, 'recover --undo --yes', 'recover.newer');
     const back = await undo(project, String(backup_ref));
     expect(project.read('kept.log')).toBe('before\n');
     expect(project.git('show', `${back.ref}:kept.log`)).toBe('since');
@@ -85,11 +85,8 @@ describe('forge recover --undo', () => {
   it('GIT-06 nothing to undo, an unknown name, two names: exit 2', async () => {
     const project = await withCheckpoint();
     for (const args of [['--undo'], ['--undo', 'nope']])
-      expect(await forgeError(project, ['recover', '--yes', ...args])).toMatchObject({
-        exitCode: 2,
-        code: 'recover.no_backup',
-      });
-    expect(await forgeError(project, ['recover', '--plan', '--list'])).toMatchObject({ exitCode: 2 });
+      await expectError(project, ['recover', '--yes', ...args], '2 recover.no_backup');
+    await expectError(project, ['recover', '--plan', '--list'], '2');
   });
 });
 
@@ -187,7 +184,7 @@ describe('forge undo', () => {
     expect(project.read(FEATURES)).toBe(gone);
     await forgeJson(project, ['feature', 'add', 'b', 'Another']);
     const mine = project.read(FEATURES);
-    expect(await forgeError(project, ['undo'])).toMatchObject({ exitCode: 3, code: 'undo.newer' });
+    await expectError(project, ['undo'], '3 undo.newer');
     expect(project.read(FEATURES)).toBe(mine);
   });
 
@@ -213,25 +210,22 @@ describe('forge undo', () => {
 
   it('GIT-09 is refused while another session runs; nothing to undo: exit 2; without git: exit 3', async () => {
     const project = await makeForge();
-    expect(await forgeError(project, ['undo'])).toMatchObject({ exitCode: 2, code: 'recover.no_backup' });
+    await expectError(project, ['undo'], '2 recover.no_backup');
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['session', 'discard']);
     await forgeJson(project, ['session', 'start']);
-    expect(await forgeError(project, ['undo'])).toMatchObject({ exitCode: 3, code: 'undo.newer' });
+    await expectError(project, ['undo'], '3 undo.newer');
     const plain = await makePlainForge();
     await forgeJson(plain, ['feature', 'add', 'A', 'A']);
     expect((await runForge(plain, ['feature', 'remove', 'A'])).stderr).toContain('cannot bring this back');
-    expect(await forgeError(plain, ['undo'])).toMatchObject({ exitCode: 3 });
+    await expectError(plain, ['undo'], '3');
   });
 
   it('GIT-09 LTM-12 a builder may not; --dry-run changes nothing', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'A']);
     await forgeJson(project, ['feature', 'remove', 'A']);
-    expect(await forgeError(project, ['undo'], { env: { FORGE_ROLE: 'builder' } })).toMatchObject({
-      exitCode: 3,
-      code: 'role.denied',
-    });
+    await expectError(project, ['undo'], '3 role.denied', { env: { FORGE_ROLE: 'builder' } });
     const before = snapshot(project.dir);
     expect((await runForge(project, ['undo', '-n'])).exitCode).toBe(0);
     expect(differences(before, snapshot(project.dir))).toEqual([]);

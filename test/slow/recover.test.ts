@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
 import { logOf, verify } from '../support/memory.js';
 import { commitAll } from '../support/project.js';
@@ -137,7 +137,7 @@ describe('forge recover', () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);
-    expect(await forgeError(project, 'recover')).toMatchObject({ exitCode: 3, code: 'recover.unconfirmed' });
+    await expectError(project, 'recover', '3 recover.unconfirmed');
     expect(files(project)).toEqual(before);
   });
 

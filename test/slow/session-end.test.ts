@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Briefing } from '../../src/index.js';
-import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { agent, expectError, fixedClock, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, SESSION, SESSIONS, snapshot } from '../support/forge-project.js';
 import { changedPaths } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -90,10 +90,8 @@ describe('past sessions', () => {
     project.write(`.forge/memory/sessions/${two}.json`, 'no JSON');
     const shown = await forgeJson(project, ['session', 'show', one]);
     expect(shown).toMatchObject({ session: { next: 'one' } });
-    expect(await forgeError(project, ['session', 'discard', one])).toMatchObject({
-      code: 'session.not_interrupted',
-    });
-    expect(await forgeError(project, ['session', 'show', two])).toMatchObject({ exitCode: 4 });
+    await expectError(project, ['session', 'discard', one], 'session.not_interrupted');
+    await expectError(project, ['session', 'show', two], '4');
   });
 
   it('SES-08 the log and the commit say what was removed; show has the answers', async () => {

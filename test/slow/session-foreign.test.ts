@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { SessionOverview } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, SESSION } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch } from '../support/kfrs.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
@@ -124,7 +124,7 @@ describe('a session that was started here', () => {
     await ask(project, 'which cookie?');
     const session = project.json<{ id: string }>(SESSION);
     project.write(SESSION, JSON.stringify({ ...session, id: '2026-03-01-session-001-abcdef' }));
-    expect(await forgeError(project, 'session start')).toMatchObject({ exitCode: 3, code: 'gate.closed' });
+    await expectError(project, 'session start', '3 gate.closed');
     await start(project, '--resume', 'latest');
     expect((await list(project)).entries).toMatchObject([{ text: 'which cookie?' }]);
   });
@@ -168,7 +168,7 @@ describe('the record of session ids', () => {
     rmSync(project.path(IDS));
     if (kind === 'a folder') mkdirSync(project.path(IDS));
     else symlinkSync(project.path('elsewhere'), project.path(IDS));
-    expect(await forgeError(project, 'session start')).toMatchObject({ exitCode: 4, code: 'file.kind' });
+    await expectError(project, 'session start', '4 file.kind');
     expect(project.has('elsewhere')).toBe(false);
   });
 });

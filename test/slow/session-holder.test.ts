@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { SessionOverview, StartedSession } from '../../src/index.js';
 import { ada, at, bob, host, start } from '../support/agents.js';
 import { Agent } from '../support/e2e-agents.js';
-import { agent, BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { agent, BIN, expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { FOCUS, makeForge, PROGRESS, SESSION, SESSIONS, snapshot } from '../support/forge-project.js';
 import { ask } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
@@ -310,10 +310,7 @@ describe('an abandoned session', () => {
   it('SES-07 --resume picks up its task and next step, once', async () => {
     const { project, session } = await makeHalfDone('--task', 'The work');
     await forgeJson(project, ['focus', 'set', '--file', 'a.js', '--phase', 'BUILD'], { world: at(ada, 1) });
-    expect(await forgeError(project, 'session start --resume latest', { world: at(ada, 3) })).toMatchObject({
-      exitCode: 3,
-      code: 'session.running',
-    });
+    await expectError(project, 'session start --resume latest', '3 session.running', { world: at(ada, 3) });
     const resumed = await start(project, at(bob, 30, 'gone'), '--resume', 'latest');
     expect(resumed.session).toMatchObject({ id: '2026-03-01-session-002', resumed_from: session.id });
     expect(project.json(FOCUS)).toMatchObject({ task: 'The work', files: ['a.js'], phase: 'BUILD' });
@@ -359,10 +356,7 @@ describe('an abandoned session', () => {
     project.write(`${SESSIONS}/${twin}.json`, project.read(`${SESSIONS}/${file}`).replace(own, twin));
     const { sessions } = await forgeJson<{ sessions: { id: string }[] }>(project, ['session', 'list']);
     expect(sessions.map(({ id }) => id).sort()).toEqual([own, twin].sort());
-    expect(await forgeError(project, ['session', 'show', session.id])).toMatchObject({
-      exitCode: 2,
-      code: 'session.unknown',
-    });
+    await expectError(project, ['session', 'show', session.id], '2 session.unknown');
     expect((await forgeJson<StartedSession>(project, ['session', 'show', twin])).session.id).toBe(twin);
     expect((await start(project, at(ada, 2))).session.id).toBe('2026-03-01-session-002');
   });

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { Reverified } from '../../src/index.js';
 import { claude, contextOf } from '../support/agent-hooks.js';
-import { forgeError, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { expectError, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
 import { CONFIG, FEATURES, makeForge, storedFeature } from '../support/forge-project.js';
 import { isAlive } from '../support/kills.js';
 import { logOf } from '../support/memory.js';
@@ -185,7 +185,7 @@ describe('[session] reverify', () => {
     for (const line of ['reverify = -1', 'reverify = "3"', 'reverify_seconds = 0']) {
       const text = project.read(CONFIG);
       project.write(CONFIG, text.replace('[session]', `[session]\n${line}`));
-      expect(await forgeError(project, 'session start')).toMatchObject({ exitCode: 4, code: 'config.value' });
+      await expectError(project, 'session start', '4 config.value');
       project.write(CONFIG, text);
     }
   });

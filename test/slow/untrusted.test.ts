@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { splitCommand } from '../../src/core/argv.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, FEATURES, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import { makeFolder, projectAt } from '../support/project.js';
 
@@ -134,10 +134,7 @@ key = "abc"
       FEATURES,
       '{"schema_version":"1.0","features":[{"id":"A","name":"a","status":"failing","tests":["touch pwned"],"trusted":true}]}',
     );
-    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
-      exitCode: 3,
-      code: 'trust.needed',
-    });
+    await expectError(project, ['feature', 'verify', 'A'], '3 trust.needed');
     expect((await forgeJson<{ trusted: boolean }>(project, ['trust', '--show'])).trusted).toBe(false);
     const { stderr, stdout, exitCode } = await runForge(project, ['config', 'list']);
     expect(exitCode).toBe(0);
@@ -151,10 +148,7 @@ key = "abc"
         ),
       );
       expect(stdout).not.toMatch(new RegExp(`^${name.replace('.', '\\.')} `, 'm'));
-      expect(await forgeError(project, ['config', 'set', name, 'true'])).toMatchObject({
-        exitCode: 3,
-        code: 'config.outside',
-      });
+      await expectError(project, ['config', 'set', name, 'true'], '3 config.outside');
     }
     expect(project.has('pwned')).toBe(false);
   });
@@ -169,10 +163,7 @@ key = "abc"
     for (const name of ['.env', '.forge/.env', '.forge/local/trust.json', '.git/forge/trust.json'])
       project.write(name, `FORGE_TRUST=${digest}\n`);
     project.git('config', 'forge.trust', digest);
-    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
-      exitCode: 3,
-      code: 'trust.needed',
-    });
+    await expectError(project, ['feature', 'verify', 'A'], '3 trust.needed');
     expect(project.has('pwned')).toBe(false);
   });
 });

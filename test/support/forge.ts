@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect } from 'vitest';
 import { main } from '../../src/cli/run.js';
 import { formatArgv, splitCommand } from '../../src/core/argv.js';
 import type { Holder } from '../../src/core/holder.js';
@@ -105,6 +106,19 @@ export async function forgeError(
   const lines = stderr.trimEnd().split('\n');
   if (lines.length !== 1) throw new Error(`One error line was expected, found: ${stderr}`);
   return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
+}
+
+/** That a command fails with an exit code, the code of its error, or both: `3 trust.needed`. */
+export async function expectError(
+  project: Pick<Project, 'dir'>,
+  args: Words,
+  wanted: string,
+  options: RunOptions = {},
+): Promise<void> {
+  const { exitCode, code } = await forgeError(project, args, options);
+  const [, exit, name] = /^(\d*) ?(.*)$/.exec(wanted) as unknown as [string, string, string];
+  const found = [exit === '' ? '' : exitCode, name === '' ? '' : code];
+  expect(found, wordsOf(args).join(' ')).toEqual([exit === '' ? '' : Number(exit), name]);
 }
 
 /** The JSON error line, beside the process's exit code. */

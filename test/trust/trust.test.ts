@@ -1,7 +1,7 @@
 import { chmodSync, renameSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { TrustReport } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, featureFile, makeForge, snapshot } from '../support/forge-project.js';
 import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 
@@ -121,10 +121,7 @@ describe('forge trust', () => {
     const before = snapshot(process.env.HOME as string);
     for (const args of [['trust'], ['trust', '--yes'], ['trust', '--yes', '--no-input']])
       for (const env of [{}, { CI: 'true' }])
-        expect(await forgeError(project, args, { env })).toMatchObject({
-          exitCode: 3,
-          code: 'trust.no_terminal',
-        });
+        await expectError(project, args, '3 trust.no_terminal', { env });
     // "Never ask" does not mean yes at a terminal either.
     for (const args of [
       ['trust', '--no-input'],

@@ -242,7 +242,7 @@ describe('the pre-push hook', () => {
     await forgeJson(project, ['hooks', 'install']);
     project.git('switch', '-q', '-c', 'side');
     await record(project);
-    commitAll(project);
+    commitAll(project, MESSAGE);
     project.git('switch', '-q', '-');
     project.git('merge', '-q', '--no-ff', '-m', 'Merge', 'side');
     project.git('revert', '-m', '1', '--no-edit', 'HEAD');
@@ -267,7 +267,7 @@ describe('the pre-push hook', () => {
     await forgeJson(project, ['config', 'set', 'guard.halt_on', 'all']);
     await runForge(project, ['note', 'add', SAMPLES.secret()]);
     project.write('new.txt', 'new\n');
-    commitAll(project);
+    commitAll(project, MESSAGE);
     const blob = project.git('rev-parse', 'HEAD:new.txt');
     project.git('update-index', '--force-remove', 'new.txt');
     rmSync(project.path('.git/objects', blob.slice(0, 2), blob.slice(2)));

@@ -280,7 +280,7 @@ describe('commits that name an issue', () => {
     const own = commitOne(project, MESSAGE);
     const plain = commitOne(project, 'Mend the login (SX9-123)');
     commitOne(project, '[FORGE] About nothing, and SX9-1234, xSX9-12, SX9-12x');
-    const traced = commit(
+    const traced = commitOne(
       project,
       MESSAGE.replace('[SX9-123]', '[FORGE]').replace('Linear: SX9-123', 'Linear: SX9-12'),
     );

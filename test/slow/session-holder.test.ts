@@ -81,7 +81,7 @@ describe('two agents in one worktree', () => {
     expect(outcomes.map(({ exitCode }) => exitCode).sort()).toEqual([0, 3]);
     const winner = agents[outcomes.findIndex(({ exitCode }) => exitCode === 0)];
     expect(project.json<{ holder: { pid: number } }>(SESSION).holder.pid).toBe(winner?.pid);
-    expect(project.read(PROGRESS).match(/StartedSession/g)).toHaveLength(1);
+    expect(project.read(PROGRESS).match(/Started/g)).toHaveLength(1);
   });
 
   it('SES-09 SES-07 knows an agent whose every command is a new shell, and refuses another such one', async () => {

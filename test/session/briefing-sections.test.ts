@@ -288,7 +288,10 @@ describe('the parts of the briefing', () => {
     };
     expect(items(data, 'focus')).toEqual(['Task: F-100: Feature 0', 'Status: failing']);
     expect(items(data, 'features')).toEqual(['2 features: 2 failing', 'F-101 Feature 1 [failing]']);
-    expect(items(data, 'patterns')).toEqual(['Failed: F-100: by hand [lesson x]', 'F-9: Gone → npm ci first [lesson x]']);
+    expect(items(data, 'patterns')).toEqual([
+      'Failed: F-100: by hand [lesson x]',
+      'F-9: Gone → npm ci first [lesson x]',
+    ]);
   });
 
   it.each([

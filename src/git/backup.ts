@@ -18,7 +18,7 @@ export interface KeptFile {
 /** The note in a backup, without the caller's fields. */
 export interface BackupNote {
   why: string;
-  /** The git dir of the worktree it belongs to. */
+  /** The git dir of the worktree it belongs to, from the one that all share. */
   worktree: string;
   files: KeptFile[];
   [field: string]: unknown;

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { relative } from 'node:path';
 import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
 import { formatCommitMessage } from '../commit/message.js';
@@ -17,6 +18,7 @@ import { whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
 import { applyMove, type Move, planMove, requireUntouched, restoreIndex, treeWith } from '../git/move.js';
 import { isAncestor } from '../git/read.js';
+import type { Repository } from '../git/repository.js';
 import { type Bench, onBench } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
@@ -102,8 +104,11 @@ export function nameBackup({ world }: Context): string {
 export const noteOf = (context: Context, why: string): Record<string, unknown> => ({
   schema_version: '1.0',
   why,
-  worktree: requireRepository(context).repository.gitDir,
+  worktree: worktreeOf(requireRepository(context).repository),
 });
+
+/** The same after the repository has moved. */
+export const worktreeOf = ({ commonDir, gitDir }: Repository): string => relative(commonDir, gitDir);
 
 /** A state outside `.forge/` to move to. */
 interface Target extends Pick<Intent, 'tree' | 'vouched'> {

@@ -34,7 +34,7 @@ import { isAbout, isCalled } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
-import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf } from './move.js';
+import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf, worktreeOf } from './move.js';
 import { RESERVED } from './recover.js';
 
 export type BackupList = Awaited<ReturnType<typeof listRecoveries>>;
@@ -53,7 +53,7 @@ async function findBackup(context: Context, name: string | undefined) {
   for (const backup of await listBackups(git)) {
     if (isNamed && name !== backup.ref && name !== nameOf(backup)) continue;
     const note = await readNote(git, backup.ref);
-    if (!Array.isArray(note?.files) || note.worktree !== repository.gitDir) continue;
+    if (!Array.isArray(note?.files) || note.worktree !== worktreeOf(repository)) continue;
     if (isNamed || note.why !== HALF_WAY) return { backup, note, isNamed };
   }
   const what = isNamed

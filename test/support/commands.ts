@@ -147,6 +147,8 @@ const makeEverything = prepared(async () => {
 /** A project in which every command finds what it needs. */
 export async function withEverything(): Promise<{ project: Project; calls: string[][] }> {
   const project = await makeEverything();
+  // In a copy of a project the next command renames the ledger's open file.
+  await runForge(project, ['where']);
   // A claim belongs to the worktree that made it.
   await runForge(project, ['claim', 'B'], { world: fixedClock() });
   const skill = makeFolder('skill-');

@@ -113,7 +113,7 @@ describe('[cycle] commit', () => {
     expect(status(project)).toBe('');
   });
 
-  it('GOV-04 does not commit a tree that tests changed, during a git operation, or against a hook', async () => {
+  it('GOV-04 does not commit a tree that tests changed, or during a git operation', async () => {
     const project = await ready('commit');
     await forgeJson(
       project,

@@ -70,7 +70,7 @@ describe('where forge recover rolls back', () => {
     project.git('init', '-q', 'nested');
     project.write('nested/own.txt', 'own\n');
     const { stderr } = await runForge(project, ['recover', '--yes']);
-    expect(stderr).toMatch(/left as they are:.*nested\/, inner|left as they are:.*inner/);
+    expect(stderr).toMatch(/left as they are:.*nested\/, inner/);
     expect([module.read('inside.txt'), project.read('nested/own.txt')]).toEqual(['inside\n', 'own\n']);
     expect(project.git('ls-files', '-s', 'inner')).toContain(project.git('rev-parse', `${CHECKPOINT}:inner`));
     await undo(project);

@@ -213,7 +213,7 @@ describe('past sessions', () => {
     await run(['session', 'start', '--task', 'a']);
     project.write('done', '');
     await run(['feature', 'verify', 'a']);
-    expect(await next()).toBe('build a now (from 2026-03-01-session-003; a passed since)');
+    expect(await next()).toBe('build a now (from 2026-03-01-session-003 on again; a passed since)');
     await run(['session', 'end', '--next', 'build a now']);
     // The session that left it last knew of the pass.
     expect(await next()).toBe('build a now (from 2026-03-01-session-004)');

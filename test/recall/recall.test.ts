@@ -51,18 +51,7 @@ const PLANTED: readonly (readonly [fact: string, question: string])[] = [
   ['Login is throttled to five attempts a minute per address', 'limit on failed sign-ins'],
 ];
 
-const WORK = [
-  'Fixed',
-  'Reviewed',
-  'Wrote',
-  'Moved',
-  'Renamed',
-  'Tried',
-  'Documented',
-  'Measured',
-  'Removed',
-  'Planned',
-];
+const WORK = 'Fixed Reviewed Wrote Moved Renamed Tried Documented Measured Removed Planned'.split(' ');
 const THINGS = [
   'the layout of the settings page',
   'a test for the profile form',
@@ -426,11 +415,7 @@ describe('forge recall', () => {
 
   it('KNO-02 AGT-03 a note that replaces another is listed and found in its place', async () => {
     const project = await makeForge();
-    const { id } = await forgeJson<{ id: string }>(project, [
-      'note',
-      'add',
-      'Owner of the pagination: Jonas',
-    ]);
+    const { id } = await forgeJson<{ id: string }>(project, 'note add "Owner of the pagination: Jonas"');
     await recall(project, 'pagination');
     const add = ['note', 'add', 'Owner of the pagination: Mira', '--replaces'];
     expect(await forgeError(project, [...add, 'abcd1234'])).toMatchObject({ code: 'note.unknown' });
@@ -448,14 +433,7 @@ describe('forge recall', () => {
 
   it('AGT-03 a feature that the query names comes first, and a removed lesson is not found', async () => {
     const project = await makeForge();
-    await forgeJson(project, [
-      'feature',
-      'add',
-      'LIM-4',
-      'Refuse large bodies',
-      '--test',
-      'test -e src/done',
-    ]);
+    await forgeJson(project, 'feature add LIM-4 "Refuse large bodies" --test "test -e src/done"');
     await forgeJson(project, ['session', 'start', 'LIM-4']);
     for (let n = 1; n <= 4; n++) await forgeJson(project, ['log', `LIM-4: step ${n} of LIM-4`]);
     project.write('src/done', '');

@@ -88,12 +88,9 @@ describe.each(NAMES)('before an edit by %s', (name) => {
 
   it('AGT-01 is silent about other files, scratch files and artifacts', async () => {
     const project = await makeForge();
-    for (const path of [
-      'src/memory.ts',
-      '.forge/memory/short-term/scratch/a',
-      '.forge/memory/artifacts/b',
-      '.forge/x',
-    ])
+    for (const path of 'src/memory.ts .forge/memory/short-term/scratch/a .forge/memory/artifacts/b .forge/x'.split(
+      ' ',
+    ))
       expect([path, run(project, lineOf(name, before), call(path))]).toEqual([
         path,
         { status: 0, stdout: '', stderr: '' },

@@ -72,16 +72,7 @@ describe('forge checkpoint create', () => {
     const file = project.json<Made>(fileOf('SX9-1-v1'));
     expect(Object.keys(file)).toEqual([
       ...['schema_version', 'tag', 'commit', 'timestamp', 'verified_by', 'features_passing'],
-      ...[
-        'linear_issues_closed',
-        'can_rollback_to',
-        'message',
-        'tree',
-        'branch',
-        'session',
-        'ledger',
-        'evidence',
-      ],
+      ...'linear_issues_closed can_rollback_to message tree branch session ledger evidence'.split(' '),
     ]);
     expect({ ...file, manifest_commit: made.manifest_commit }).toEqual(made);
     expect(made).toMatchObject({

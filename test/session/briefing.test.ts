@@ -38,26 +38,6 @@ describe('forge briefing', () => {
     );
   });
 
-  it('SES-03 finds the last session on a task behind those on others', async () => {
-    const project = await makeForge();
-    for (const id of ['B', 'G']) await forgeJson(project, ['feature', 'add', id, `Part ${id}`]);
-    const work = async (id: string, next: string): Promise<void> => {
-      await forgeJson(project, ['session', 'start', id]);
-      await patch(project, [{ op: 'add', kind: 'OpenQuestion', text: `Is ${id} done?` }]);
-      await patch(project, [{ op: 'resolve', id: 'kfr-1', resolution: `half of ${id}` }]);
-      await forgeJson(project, ['log', `wired ${id}`]);
-      await forgeJson(project, ['session', 'end', '--next', next]);
-    };
-    await work('B', 'flush B earlier');
-    for (let n = 1; n <= 5; n++) await work('G', `publish G, step ${n}`);
-    const { stdout } = await runForge(project, ['start', 'B']);
-    expect(stdout).toMatch(
-      /Next step\n {2}flush B earlier \(from [^)]+001\)\n {2}publish G, step 5 \(from [^)]+006 on G: Part G\)\n/,
-    );
-    expect(stdout).toContain('The last session on this task\n  wired B\n');
-    expect(stdout).toMatch(/Questions answered\n {2}Is B done\? → half of B\n/);
-  });
-
   it('SES-03 AGT-03 tells later sessions what a person answered, and recall finds it', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);

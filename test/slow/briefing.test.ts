@@ -4,6 +4,7 @@ import type { Briefing } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { full, tokens, unmarked } from '../support/full-briefing.js';
+import { patch } from '../support/kfrs.js';
 import { makeRepository, type Project, run } from '../support/project.js';
 
 describe('forge briefing', () => {
@@ -102,6 +103,26 @@ describe('forge briefing', () => {
     expect(await next()).toEqual([`half is left (from ${session.id})`, offer]);
     await forgeJson(project, ['session', 'discard', session.id]);
     expect(await next()).toEqual([`half is left (from ${session.id})`]);
+  });
+
+  it('SES-03 finds the last session on a task behind those on others', async () => {
+    const project = await makeForge();
+    for (const id of ['B', 'G']) await forgeJson(project, ['feature', 'add', id, `Part ${id}`]);
+    const work = async (id: string, next: string): Promise<void> => {
+      await forgeJson(project, ['session', 'start', id]);
+      await patch(project, [{ op: 'add', kind: 'OpenQuestion', text: `Is ${id} done?` }]);
+      await patch(project, [{ op: 'resolve', id: 'kfr-1', resolution: `half of ${id}` }]);
+      await forgeJson(project, ['log', `wired ${id}`]);
+      await forgeJson(project, ['session', 'end', '--next', next]);
+    };
+    await work('B', 'flush B earlier');
+    for (let n = 1; n <= 5; n++) await work('G', `publish G, step ${n}`);
+    const { stdout } = await runForge(project, ['start', 'B']);
+    expect(stdout).toMatch(
+      /Next step\n {2}flush B earlier \(from [^)]+001\)\n {2}publish G, step 5 \(from [^)]+006 on G: Part G\)\n/,
+    );
+    expect(stdout).toContain('The last session on this task\n  wired B\n');
+    expect(stdout).toMatch(/Questions answered\n {2}Is B done\? → half of B\n/);
   });
 
   it('SES-03 says of a lesson which files it names were renamed', async () => {

@@ -90,12 +90,9 @@ describe('committed files', () => {
   it('LAY-07 git ignores machine-local files and sees the team’s', async () => {
     const project = await makeStarted();
     await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login']);
-    for (const path of [
-      'local/index.db',
-      'git/commits.log',
-      'memory/artifacts/code/triv_a_x.rs',
-      'memory/sessions/x/y',
-    ])
+    for (const path of `local/index.db git/commits.log memory/artifacts/code/triv_a_x.rs memory/sessions/x/y`.split(
+      /\s+/,
+    ))
       project.write(`.forge/${path}`, 'x\n');
     project.write('.forge/memory/long-term/.features.json.tmp', 'half');
 
@@ -107,32 +104,15 @@ describe('committed files', () => {
         return false;
       }
     };
-    const local = [
-      'local/index.db',
-      'memory/short-term/progress.txt',
-      'memory/short-term/focus.json',
-      'memory/short-term/session.json',
-      'git/commits.log',
-      'git/branches.json',
-      'memory/long-term/.features.json.tmp',
-      'memory/long-term/features.json',
-      'memory/long-term/knowledge.json',
-      'linear/active.json',
-      'memory/execution.jsonl',
-    ];
-    const team = [
-      'config.toml',
-      'init.sh',
-      '.gitignore',
-      '.gitattributes',
-      'memory/long-term/features.d/A.json',
-      'memory/artifacts/code/triv_a_x.rs',
-      'memory/sessions/x/y',
-      'linear/active.d/APP-1.json',
-      'git/checkpoints/SX9-1-v1.json',
-      'memory/ledger/solo-00000000.jsonl',
-      'skills/qa-review/skill.toml',
-    ];
+    const local = `local/index.db memory/short-term/progress.txt memory/short-term/focus.json
+      memory/short-term/session.json git/commits.log git/branches.json
+      memory/long-term/.features.json.tmp memory/long-term/features.json
+      memory/long-term/knowledge.json linear/active.json memory/execution.jsonl`.split(/\s+/);
+    const team = `config.toml init.sh .gitignore .gitattributes memory/long-term/features.d/A.json
+      memory/artifacts/code/triv_a_x.rs memory/sessions/x/y linear/active.d/APP-1.json
+      git/checkpoints/SX9-1-v1.json memory/ledger/solo-00000000.jsonl skills/qa-review/skill.toml`.split(
+      /\s+/,
+    );
     expect(local.filter((path) => !ignored(`.forge/${path}`))).toEqual([]);
     expect(team.filter((path) => ignored(`.forge/${path}`))).toEqual([]);
     expect(changedPaths(project).sort()).toEqual([

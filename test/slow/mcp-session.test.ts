@@ -225,20 +225,10 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     const { client } = await connect(await ready(), mode);
     expect(client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy');
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual([
-      'session_working_memory_update',
-      'session_note_promote',
-      'session_start',
-      'session_end',
-      'briefing',
-      'progress_add',
-      'focus_set',
-      'feature_add',
-      'feature_verify',
-      'memory_record',
-      'recall',
-      'learn',
-    ]);
+    expect(tools.map(({ name }) => name)).toEqual(
+      `session_working_memory_update session_note_promote session_start session_end briefing progress_add
+      focus_set feature_add feature_verify memory_record recall learn`.split(/\s+/),
+    );
     for (const { name, annotations } of tools)
       expect([name, annotations]).toMatchObject([name, { openWorldHint: false }]);
     expect(
@@ -252,12 +242,9 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       const { contents } = await client.readResource({ uri });
       expect(contents).toMatchObject([{ uri, mimeType: 'text/plain', text: expect.any(String) }]);
     }
-    expect(resources.map(({ uri }) => uri)).toEqual([
-      'forge://briefing',
-      'forge://kfr',
-      'forge://knowledge',
-      'forge://features',
-    ]);
+    expect(resources.map(({ uri }) => uri)).toEqual(
+      `forge://briefing forge://kfr forge://knowledge forge://features`.split(/\s+/),
+    );
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates).toMatchObject([{ uriTemplate: 'forge://record/{id}' }]);
   });

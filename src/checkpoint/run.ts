@@ -153,7 +153,7 @@ export async function prove(
   return { verified_by: commands, evidence, features_passing: proven.map(({ id }) => id) };
 }
 
-/** FEA-02: the features whose test failed do not pass any longer. Nothing runs again. */
+/** FEA-02: records the failed run for the features that have this test, without running it again. */
 async function recordFailure(
   context: Context,
   claims: readonly Claim[],

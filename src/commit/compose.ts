@@ -158,7 +158,7 @@ export function gatherMessages(draft: CommitMessage, texts: readonly string[]): 
   const last = commits.at(-1);
   if (!last) return draft;
   const all = [...commits, draft];
-  // What was learned and what passed may be in the commits of session ends alone.
+  // A session-end commit may be the only one that names a lesson or a pass.
   const told = [...parsed, draft];
   const updated = told.flatMap((message) => message.updated);
   const isLast = (line: string, at: number): boolean =>

@@ -14,7 +14,7 @@ const STATES: Record<HookState, string> = {
   added: 'added now',
   absent: 'not installed',
   refused: 'cannot be installed',
-  removed: 'forge removed from it',
+  removed: 'no longer runs forge',
 };
 
 const WHOSE = {

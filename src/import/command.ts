@@ -57,7 +57,7 @@ function describe(
     ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
     ...(known > 0 ? [style.dim(`${known} already there`)] : []),
     ...(done > 0 ? [style.dim(`${done} done, skipped`)] : []),
-    ...(masked > 0 ? [style.warn(`secrets or personal data masked in ${masked}`)] : []),
+    ...(masked > 0 ? [style.warn(`secrets or personal data masked in ${plural(masked, 'text')}`)] : []),
   ];
   return parts.length > 0 ? parts.join(', ') : style.dim('empty');
 }

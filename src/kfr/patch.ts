@@ -171,7 +171,7 @@ class Patcher {
     return { id, kind };
   }
 
-  /** The answer to an entry that asks. Answering again corrects it, but an agent does not correct a person. */
+  /** Resolving an entry again corrects its answer, but an agent cannot correct a person's. */
   private resolve(wanted: string, resolution: string): Omit<Applied, 'index' | 'op'> {
     const { kfr, by, now } = this;
     const words = checkWords('resolution', resolution);
@@ -186,7 +186,7 @@ class Patcher {
     if (!requires_resolution)
       throw new Refused(
         'not_required',
-        `${id} (${kind}) asks nothing. Remove it, or answer one that does: ${open.join(', ') || 'none'}.`,
+        `${id} (${kind}) requires no resolution. Remove it, or resolve one that does: ${open.join(', ') || 'none'}.`,
       );
     this.kfr = closeEntries(kfr, new Set([id]), 'resolved', now, words, by);
     return { id, kind };

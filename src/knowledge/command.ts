@@ -245,7 +245,7 @@ export const noteGroup: Group = {
       render: ({ notes }, style, { waiting }) =>
         notes.length === 0
           ? waiting
-            ? 'No note is for somebody.'
+            ? 'No notes are waiting for anyone.'
             : 'No notes yet. Add one with: forge note add "TEXT"'
           : columns(notes.map((note) => noteRow(note, style))),
     }),

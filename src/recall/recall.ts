@@ -37,7 +37,7 @@ export interface Recalled {
 }
 
 const DEFAULT_LIMIT = 10;
-/** Among so many, the feature or issue that the query names moves to the front. */
+/** Among this many hits, one whose id is the whole query moves to the front. */
 const FIRST = 50;
 /** Maximum characters of a hit. */
 const MAX_SHOWN = 500;

@@ -272,7 +272,7 @@ const marked = (texts: readonly string[], missing: readonly string[]): string[] 
   });
 
 const SHOWN_PATTERNS = 8;
-/** With a task, others than its own fill up to this many. */
+/** With a task, at least this many, related or not. */
 const SHOWN_ANYWAY = 4;
 
 function patternItems(data: BriefingData, patterns: readonly Learning[]): string[] {

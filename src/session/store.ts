@@ -1,3 +1,4 @@
+import { ForgeError } from '../core/error.js';
 import type { Write } from '../core/files.js';
 import {
   archiveFile,
@@ -88,11 +89,21 @@ export function lastOnTask(context: Context, { task }: Focus): ArchivedSession |
   const named = JSON.stringify(id).slice(0, -1);
   for (const stored of archivedIds(context).slice(-LOOKED_AT).reverse()) {
     if (!context.disk.read(archiveFile(context.layout, stored))?.includes(named)) continue;
-    const session = readArchive(context, stored);
-    const isLeft = session.status === 'discarded' || session.resumed_by !== undefined;
-    if (!isLeft && isAbout(focusIn(session), id)) return session;
+    const session = tryArchive(context, stored);
+    if (!session || session.status === 'discarded' || session.resumed_by !== undefined) continue;
+    if (isAbout(focusIn(session), id)) return session;
   }
   return null;
+}
+
+/** Null for a damaged archive. An old one must not keep a session from starting; `forge doctor` finds it. */
+function tryArchive(context: Context, id: string): ArchivedSession | null {
+  try {
+    return readArchive(context, id);
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'corrupted') return null;
+    throw error;
+  }
 }
 
 const readArchive = ({ disk, layout }: Context, id: string): ArchivedSession =>

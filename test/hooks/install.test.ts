@@ -123,7 +123,7 @@ describe('forge hooks uninstall', () => {
     rmSync(project.path('.husky/_'), { recursive: true });
     project.git('config', ...(path ? ['core.hooksPath', path] : ['--unset', 'core.hooksPath']));
     const { stdout } = await runForge(project, ['hooks', 'uninstall']);
-    expect(stdout).toMatch(/commit-msg +forge removed from it +\.husky\/commit-msg\n/);
+    expect(stdout).toMatch(/commit-msg +no longer runs forge +\.husky\/commit-msg\n/);
     expect(project.read('.husky/commit-msg')).toBe('pnpm lint\n');
     expect(existsSync(project.path('.husky/pre-push'))).toBe(false);
     expect((await runForge(project, ['hooks', 'uninstall'])).stdout).not.toContain('forge hooks install');

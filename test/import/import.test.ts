@@ -274,7 +274,7 @@ describe('forge import', () => {
     const project = await makeForge();
     project.write('CLAUDE.md', '# Help\n\nWrite to help@foo-team.dev.\n\n# Style\n\nTabs.\n');
     const { stdout } = await runForge(project, ['import']);
-    expect(stdout).toMatch(/CLAUDE\.md +2 notes, secrets or personal data masked in 1\n/);
+    expect(stdout).toMatch(/CLAUDE\.md +2 notes, secrets or personal data masked in 1 text\n/);
   });
 
   it('AGT-05 with nothing there it says what it looks for', async () => {

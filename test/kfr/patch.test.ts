@@ -314,12 +314,12 @@ describe('a patch', () => {
     expectRefused(corrected, answer(corrected, 'yes', 'agent'), '0 unknown_id');
   });
 
-  it('KFR-08 only an entry that asks can be answered', () => {
+  it('KFR-08 only an entry that requires resolution can be resolved', () => {
     const before = made(add('Goal', 'g'), add('OpenQuestion', 'a?'));
     const patched = patch(before, { op: 'resolve', id: 'kfr-1', resolution: 'yes' });
     expectRefused(before, patched, '0 not_required');
     expect(patched.refusals[0]?.message).toBe(
-      'kfr-1 (Goal) asks nothing. Remove it, or answer one that does: kfr-2.',
+      'kfr-1 (Goal) requires no resolution. Remove it, or resolve one that does: kfr-2.',
     );
   });
 

@@ -303,7 +303,7 @@ describe.skipIf(process.platform !== 'linux')('forge architecture edit at a term
       const { project, place } = withEditor('test -t 0 && test -t 1 && echo "- two" >>"$1"\n', variable);
       const { shown, exitCode } = await atTerminal(place, ['architecture', 'edit']);
       expect([exitCode, shown]).toEqual([0, expect.stringContaining('2 invariants for every briefing')]);
-      // What the person typed is approved by that.
+      // Typing it approves it.
       expect(typed(project, ['briefing'])).toMatch(
         /approved by a human\n {2}two\n[\s\S]*a person approves them .*\n {2}one\n/,
       );

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Briefing } from '../../src/index.js';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -123,6 +123,10 @@ describe('forge briefing', () => {
     );
     expect(stdout).toContain('The last session on this task\n  wired B\n');
     expect(stdout).toMatch(/Questions answered\n {2}Is B done\? → half of B\n/);
+    await forgeJson(project, ['session', 'end']);
+    const [first] = readdirSync(project.path('.forge/memory/sessions')).sort();
+    project.write(`.forge/memory/sessions/${first}`, '{"focus": {"task": "B: Part B"');
+    expect((await runForge(project, ['start', 'B'])).exitCode).toBe(0);
   });
 
   it('SES-03 says of a lesson which files it names were renamed', async () => {

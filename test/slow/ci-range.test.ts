@@ -51,7 +51,7 @@ describe('forge ci: the range', () => {
     commit(clone);
     expect(await seen(clone, {})).toEqual(own);
     expect((await seen(clone, { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: 'main' }))[0]).toBe('up/main..HEAD');
-    // Of several, only that of the branch can be meant.
+    // With several remotes, the branch's own decides.
     clone.git('remote', 'add', 'another', 'https://example.com/x.git');
     expect((await seen(clone, {}))[1]).toBe('the last commit');
     clone.git('branch', '-q', '-u', 'up/main');

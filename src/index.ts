@@ -19,7 +19,7 @@ export type { CommitTemplate, CommitWatch, MadeCommit } from './commit/commit.js
 export type { CommitInput } from './commit/compose.js';
 export type { Setting } from './config/config.js';
 export { type ErrorDetails, type ErrorKind, EXIT_CODES, ForgeError } from './core/error.js';
-export { topicText } from './core/templates.js';
+export { completionScript, topicText } from './core/templates.js';
 export type { World } from './core/world.js';
 export { agentWorld, servedWorld, systemWorld } from './core/world.js';
 export type { LoopOptions, LoopWatch } from './cycle/loop.js';

@@ -7,7 +7,7 @@ import { byteGit, toBytes } from '../git/client.js';
 import { differingFiles, treeWith } from '../git/move.js';
 import { findRemote } from '../git/remote.js';
 import { listTags, reachableTags } from '../git/tags.js';
-import { onBench } from '../git/tree.js';
+import { withPrivateIndex } from '../git/tree.js';
 import { recordsIn } from '../ledger/git.js';
 import { readMemory, TIERS } from '../ledger/memory.js';
 import { type Context, requireRepository } from '../project/project.js';
@@ -234,8 +234,8 @@ export async function differing(context: Context, commit: string): Promise<strin
   const { repository, git, folder } = requireRepository(context);
   const sparse = await git(['config', '--type=bool', '--get', 'core.sparseCheckout']);
   const place = checkpointTrees(layout, makeToken(12));
-  return onBench({ repository, git, place }, (bench) =>
-    differingFiles(bench, { commit, folder, isSparse: sparse.stdout.trim() === 'true' }),
+  return withPrivateIndex({ repository, git, place }, (workspace) =>
+    differingFiles(workspace, { commit, folder, isSparse: sparse.stdout.trim() === 'true' }),
   );
 }
 

@@ -110,7 +110,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
   feature: {
     text: 'A feature is something the project must do, with the tests that prove it. It passes only after forge has run its tests and seen them pass.',
   },
-  'feature verify': { exits: { '1': 'a feature fails' } },
+  'feature verify': { exits: { '1': 'a feature fails', '6': 'a test cannot run' } },
   checkpoint: {
     text: 'A tag and a manifest of a state that was shown to work.',
   },
@@ -161,7 +161,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
   },
   doctor: {
     text: 'Checks Node, git, the folder, hooks, agents and memory. For each problem it shows what was found, what was expected, and the command that fixes it. Without --fix it writes nothing.',
-    exits: { '1': 'something blocks work' },
+    exits: { '1': 'something blocks work, or a fix failed' },
   },
   mcp: {
     text: 'Offers the same operations as tools, and the briefing and working memory as resources. It ends with its client.',

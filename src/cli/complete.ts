@@ -26,8 +26,8 @@ interface Offer {
   kind: 'words' | 'files' | 'folders';
 }
 
-const words = (candidates: string[]): Offer => ({ candidates, kind: 'words' });
-const NOTHING = words([]);
+const offerWords = (candidates: string[]): Offer => ({ candidates, kind: 'words' });
+const NOTHING = offerWords([]);
 
 /**
  * `forge complete --shell=NAME --current=WORD -- WORDS…`, which a shell's script asks at TAB. The first line of the answer
@@ -82,8 +82,10 @@ async function offerAt(io: Io, before: readonly string[], current: string): Prom
 }
 
 async function helpWords([group, ...more]: readonly string[]): Promise<Offer> {
-  if (group === undefined) return words([...groupNames(), ...TOPICS.map(([name]) => name), 'topics']);
-  return more.length > 0 ? NOTHING : words(namesOf(await specsOf(group)).filter((name) => name !== group));
+  if (group === undefined) return offerWords([...groupNames(), ...TOPICS.map(([name]) => name), 'topics']);
+  return more.length > 0
+    ? NOTHING
+    : offerWords(namesOf(await specsOf(group)).filter((name) => name !== group));
 }
 
 const namesOf = (commands: readonly CommandSpec[]): string[] => commands.map(({ name }) => name);
@@ -98,7 +100,7 @@ const groupNames = (): string[] => [
 async function offerOption(place: Place, current: string): Promise<Offer> {
   const [name = '', value] = current.split(/=(.*)/s);
   if (value === undefined)
-    return words(flagsAt(place).filter((flag) => flag.startsWith('--') || !current.startsWith('--')));
+    return offerWords(flagsAt(place).filter((flag) => flag.startsWith('--') || !current.startsWith('--')));
   const option = optionNamed(place, name);
   if (!option || flagOf(option).value === null) return NOTHING;
   const offer = await offerValue(place, option.values, flagOf(option).value);
@@ -114,7 +116,7 @@ const flagsAt = (place: Place): string[] =>
 /** A command's name or an argument; a flag where neither can follow. */
 async function offerWord(place: Place, current: string): Promise<Offer> {
   const { group, spec, args } = place;
-  if (group === null) return words([...groupNames(), 'help']);
+  if (group === null) return offerWords([...groupNames(), 'help']);
   const below = namesOf(commandsBelow(place));
   const names = spec?.args ?? [];
   const next = names[args.length] ?? (names.at(-1)?.includes('...') ? names.at(-1) : undefined);
@@ -123,8 +125,8 @@ async function offerWord(place: Place, current: string): Promise<Offer> {
     const offer = await offerValue(place, spec?.values?.[name], name);
     return { ...offer, candidates: [...below, ...offer.candidates] };
   }
-  if (below.length > 0 || place.isLiteral || current !== '') return words(below);
-  return words(flagsAt(place).filter((flag) => flag.startsWith('--')));
+  if (below.length > 0 || place.isLiteral || current !== '') return offerWords(below);
+  return offerWords(flagsAt(place).filter((flag) => flag.startsWith('--')));
 }
 
 /** Values by the name of an argument, where the spec does not say more. */

@@ -7,7 +7,7 @@ import type { Feature } from '../feature/rules.js';
 import { newlyPassing, readActive, readFeatures } from '../feature/store.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
-import { commitAt, type LoggedCommit, readHead, readLog } from '../git/read.js';
+import { commitAt, type LoggedCommit, readCommit, readLog } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.js';
@@ -41,7 +41,7 @@ export async function draftCommit(context: Context, raw: CommitInput = {}): Prom
   const { git } = requireGit(context);
   const { all = false, amend = false } = input;
   if (amend) {
-    const last = await readHead(git);
+    const last = await readCommit(git);
     if (!last) throw usage('commit.nothing', 'There is no commit to amend.', { hint: 'forge commit' });
     const parent = 'HEAD^1';
     const files = await readStagedFiles(git, all, (await commitAt(git, parent)) === null ? 'HEAD' : parent);
@@ -103,7 +103,7 @@ export async function makeCommit(context: Context, raw: CommitInput = {}, watch:
   await requireProtocol(context, message);
   if (context.disk.dryRun) return { message };
   await commitIndex(context, own, message, input, watch);
-  const head = (await readHead(git)) as LoggedCommit;
+  const head = (await readCommit(git)) as LoggedCommit;
   if (learned.length > 0) await keepLearned(context, learned);
   await keepGitState(context);
   const { hash, short, subject } = head;
@@ -246,7 +246,7 @@ export async function readWork(
   const { layout } = context;
   const { root } = context.repository ?? layout;
   const running = readRunning(context);
-  const head = await readHead(git, parent);
+  const head = await readCommit(git, parent);
   const since = head?.at ?? null;
   const focus = showFocus(context);
   const paths = new Set(files.map(({ path }) => path));

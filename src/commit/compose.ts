@@ -94,8 +94,8 @@ function conventionalType(issue: Unit | undefined): { type?: string } {
 
 /** What the commit is about: the one feature that passed, if there is no task or it was done before. */
 function focusOf({ focus, passed, isDone, earlier }: KnownWork): Focus {
-  const told = new Set(earlier.flatMap(({ updated }) => updated));
-  const [first, ...more] = passed.filter(({ id }) => !told.has(`features.json (${id} now passing)`));
+  const reported = new Set(earlier.flatMap(({ updated }) => updated));
+  const [first, ...more] = passed.filter(({ id }) => !reported.has(`features.json (${id} now passing)`));
   const isOpen = focus.task !== null && !isDone;
   if (isOpen || !first || more.length > 0 || isAbout(focus, first.id)) return focus;
   return { ...focus, task: taskLine(first), linear_issue: first.linear_issue };
@@ -159,8 +159,8 @@ export function gatherMessages(draft: CommitMessage, texts: readonly string[]): 
   if (!last) return draft;
   const all = [...commits, draft];
   // A session-end commit may be the only one that names a lesson or a pass.
-  const told = [...parsed, draft];
-  const updated = told.flatMap((message) => message.updated);
+  const messages = [...parsed, draft];
+  const updated = messages.flatMap((message) => message.updated);
   const isLast = (line: string, at: number): boolean =>
     updated.findLastIndex((other) => nameIn(other) === nameIn(line)) === at;
   const reasons = unique(commits.map(({ why }) => why).filter((why) => why !== ''));
@@ -170,7 +170,7 @@ export function gatherMessages(draft: CommitMessage, texts: readonly string[]): 
     isTyped: true,
     what: unique(all.flatMap(({ what }) => what)),
     why: reasons.join('\n\n') || draft.why,
-    learned: unique(told.flatMap(({ learned }) => learned)),
+    learned: unique(messages.flatMap(({ learned }) => learned)),
     updated: updated.filter(isLast),
     backtrace: {
       ...draft.backtrace,

@@ -16,7 +16,7 @@ import { changedFiles } from '../git/commit.js';
 import { commitAt, readBlob, readLog } from '../git/read.js';
 import type { Found } from '../guard/document.js';
 import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
-import { readText } from '../guard/scan-tree.js';
+import { readScannable } from '../guard/scan-tree.js';
 import { journaledLines } from '../ledger/memory.js';
 import { doneIds } from '../linear/issue.js';
 import { type Context, orWarn } from '../project/project.js';
@@ -41,7 +41,7 @@ export async function guardCommit(context: Context): Promise<void> {
   for (const name of await changedFiles(git, shownFrom(repository.root, layout.dir))) {
     const path = `${repository.root}/${name}`;
     const isLedger = name.endsWith('.jsonl');
-    const read = readText(path, isLedger ? Number.MAX_SAFE_INTEGER : undefined);
+    const read = readScannable(path, isLedger ? Number.MAX_SAFE_INTEGER : undefined);
     // A link, a binary file, or deleted meanwhile.
     if ('skipped' in read) continue;
     const known = isLedger ? await atHead(git, name) : '';
@@ -58,7 +58,7 @@ export async function guardFiles(context: Context, git: Git, names: readonly str
   const root = context.repository?.root ?? context.layout.root;
   const guard = await loadGuard(context.world.env, context);
   for (const name of names) {
-    const read = readText(`${root}/${name}`);
+    const read = readScannable(`${root}/${name}`);
     const found = 'skipped' in read ? [] : guard.scanGrave(read.text);
     if (found.length === 0) continue;
     const [hit] = newHits(found, guard.scanGrave(await atHead(git, name)));

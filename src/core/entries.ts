@@ -179,8 +179,8 @@ function writeView<E, V>(
 }
 
 /**
- * JSON with a blank line after each field, so that git merges changes of neighboring fields. Each entry has a
- * different indentation, so that git does not take it for a renamed copy of another one. The layout of a
+ * JSON with a blank line after each field, so that git merges changes of neighboring fields. The indentation
+ * depends on the key, so that git rarely takes an entry for a renamed copy of another one. The layout of a
  * formatter is kept, so that a change does not rewrite every line.
  */
 export function encodeFields(key: string, fields: object, before?: Buffer): Buffer {

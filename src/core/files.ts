@@ -276,7 +276,7 @@ export function removeQuietly(path: string): void {
   try {
     fs.unlinkSync(path);
   } catch {
-    // See above.
+    // It stays.
   }
 }
 

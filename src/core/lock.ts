@@ -115,7 +115,7 @@ function release(path: string, mine: string): void {
   try {
     if (mine !== '' && stampOf(path) === mine) fs.unlinkSync(path);
   } catch {
-    // See above.
+    // It stays, and is taken over.
   }
 }
 

@@ -34,13 +34,23 @@ export const runtime = (): { node: string; forge: string } => ({
   forge: join(packageFolder(), 'bin', 'forge.js'),
 });
 
+const template = (...path: string[]): string => readFileSync(join(templatesFolder(), ...path), 'utf8');
+
 /** The pipeline that runs `forge ci`. */
 export const ciTemplate = (system: 'github' | 'gitlab'): string =>
-  readFileSync(join(templatesFolder(), 'ci', system === 'github' ? 'github.yml' : 'gitlab-ci.yml'), 'utf8');
+  template('ci', system === 'github' ? 'github.yml' : 'gitlab-ci.yml');
 
-export const opencodePlugin = (): string =>
-  readFileSync(join(templatesFolder(), 'agent', 'opencode-plugin.js'), 'utf8');
+export const opencodePlugin = (): string => template('agent', 'opencode-plugin.js');
+
+/** What git's hooks run. */
+export const gitHookScript = (): string => template('hooks', 'hook.sh');
+
+/** What a shell reads to complete forge's commands. */
+export const completionScript = (shell: 'bash' | 'zsh' | 'fish'): string =>
+  template('completion', `forge.${shell}`);
 
 /** The text of `forge help TOPIC`, as Markdown. */
-export const topicText = (name: string): string =>
-  readFileSync(join(templatesFolder(), 'topics', `${name}.md`), 'utf8');
+export const topicText = (name: string): string => template('topics', `${name}.md`);
+
+/** A part of init.sh. */
+export const initPart = (name: string): string => template('init', `${name}.sh`);

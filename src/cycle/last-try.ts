@@ -34,11 +34,11 @@ export async function keepLastTry(run: CycleRun, evaluation: Evaluation): Promis
     const why = `It passed before, and the cycle of ${task} broke it`;
     tries.set(failed.id, { times: 0, lines: [why, ...(await describeRun(run, failed))] });
   }
-  const isTold = hasFailed(classification) || failures.length > 0;
+  const isDescribed = hasFailed(classification) || failures.length > 0;
   if (!passes)
     tries.set(task, {
       times: (before?.times ?? 0) + 1,
-      lines: isTold ? await describeTry(run, evaluation) : [],
+      lines: isDescribed ? await describeTry(run, evaluation) : [],
     });
   const file = triesFile(context.layout);
   if (tries.size === 0) context.disk.remove(file);

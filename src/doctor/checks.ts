@@ -194,7 +194,7 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
   {
     severity: 'degraded',
     expected: 'the test files of the features that pass',
-    why: 'without it nothing shows that they still pass',
+    why: 'without them nothing shows that they still pass',
     fix: 'forge done --all',
     look: findMissingTests,
   },

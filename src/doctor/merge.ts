@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntryList } from '../core/entries.js';
 import { decodeDocument, encodeDocument } from '../core/schema.js';
-import { asUnproved, type Feature, type FeatureStatus, testsDiffer } from '../feature/rules.js';
+import { asInProgress, type Feature, type FeatureStatus, testsDiffer } from '../feature/rules.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { ISSUE_LIST, UNIT } from '../feature/tasks.js';
 import { ARCHIVED_SESSION } from '../session/rules.js';
@@ -15,9 +15,9 @@ export interface Sides<T> {
 
 /** A decision where the sides differ. */
 export interface Choice {
-  /** The record; null for a field of the file itself. */
+  /** The feature; null in other files. */
   id: string | null;
-  /** `name`, `estimate.points`; null for the whole record. */
+  /** `name`, `estimate.points`; null for the whole file. */
   field: string | null;
   ours: unknown;
   theirs: unknown;
@@ -66,8 +66,6 @@ function mergeFields({ ours, theirs, base }: Sides<Fields>, at: Position): Merge
 
 function mergeValue({ ours, theirs, base }: Sides<unknown>, hasBase: boolean, at: Position): Merged<unknown> {
   if (isSame(ours, theirs)) return { value: ours, choices: [] };
-  if (isRecords(ours) && isRecords(theirs))
-    return mergeRecords({ ours, theirs, base: isRecords(base) ? base : null });
   if (isFields(ours) && isFields(theirs))
     return mergeFields({ ours, theirs, base: isFields(base) ? base : null }, { ...at, path: `${at.path}.` });
   const choose = (value: unknown, why: string): Merged<unknown> => ({
@@ -89,36 +87,6 @@ function uniteLists(ours: unknown[], theirs: unknown[], base: unknown[]): unknow
   const isIn = (list: unknown[], item: unknown): boolean => list.some((other) => isSame(item, other));
   const all = [...ours, ...theirs.filter((item) => !isIn(ours, item))];
   return all.filter((item) => !isIn(base, item) || (isIn(ours, item) && isIn(theirs, item)));
-}
-
-const idOf = (record: Fields): string => String(record.linear_id ?? record.id);
-const isRecords = (value: unknown): value is Fields[] =>
-  Array.isArray(value) &&
-  value.every((item) => isFields(item) && typeof (item.linear_id ?? item.id) === 'string');
-
-/** By id. A record that one side removed stays if the other changed it, or without a base. */
-function mergeRecords(sides: Sides<Fields[]>): Merged<Fields[]> {
-  const byId = (list: Fields[] | null) => new Map((list ?? []).map((record) => [idOf(record), record]));
-  const [ours, theirs, base] = [byId(sides.ours), byId(sides.theirs), byId(sides.base)];
-  const value: Fields[] = [];
-  const choices: Choice[] = [];
-  for (const id of new Set([...ours.keys(), ...theirs.keys()])) {
-    const [mine, yours, old] = [ours.get(id), theirs.get(id), base.get(id)];
-    if (mine && yours) {
-      const pair = { ours: mine, theirs: yours, base: old ?? null };
-      const merged = mergeFields(pair, { id, path: '', newer: null });
-      value.push(merged.value);
-      choices.push(...merged.choices);
-      continue;
-    }
-    const record = (mine ?? yours) as Fields;
-    const isRemoved = old !== undefined && isSame(old, record);
-    if (!isRemoved) value.push(record);
-    const choice = { id, field: null, ours: mine, theirs: yours, value: isRemoved ? undefined : record };
-    if (old)
-      choices.push({ ...choice, why: isRemoved ? 'removed by one side' : 'changed by the other side' });
-  }
-  return { value, choices };
 }
 
 /** State files that can be merged. Checkpoints cannot: each proves its own state. */
@@ -186,7 +154,7 @@ function mergeFeature({ ours, theirs, base }: Sides<Feature>, newer: Newer): Mer
   // A proof holds only for the tests that were run.
   const provers = isAgreed ? [ours, theirs] : [chosen];
   const isLost = merged.status === 'passing' && provers.every((prover) => testsDiffer(prover, merged));
-  const value = isLost ? asUnproved(merged) : merged;
+  const value = isLost ? asInProgress(merged) : merged;
   if (isAgreed && !isLost) return { value, choices: rest.choices };
   const side = chosen === ours ? 'ours' : 'theirs';
   const why = isLost

@@ -250,10 +250,10 @@ export async function releaseTask(
   const left = done ? asClaim(finished) : null;
   let other = own.state === 'lost' ? findOther(context, own) : undefined;
   const isShared = own.revision !== null || (done && eventUrl(context) !== null);
-  const isTold =
+  const isSent =
     isShared &&
     (await withBucket(context, ms, async (bucket) => {
-      other = (await tell(bucket, { task, place, claim: left })) ?? other;
+      other = (await leaveOnServer(bucket, { task, place, claim: left })) ?? other;
       return true;
     }));
   changeClaims(context, (claims) => {
@@ -263,7 +263,7 @@ export async function releaseTask(
       ...claims,
       local: done && own.state === 'held' ? [...local, finished] : local,
       remote: claims.remote.filter(isOther),
-      ...(isShared && !isTold ? { owed: [...(claims.owed ?? []), { task, place, claim: left }] } : {}),
+      ...(isShared && !isSent ? { owed: [...(claims.owed ?? []), { task, place, claim: left }] } : {}),
     };
   });
   const holder = other && describeHolder(other);
@@ -271,7 +271,7 @@ export async function releaseTask(
 }
 
 /** Leaves this claim on the server, or none (null). Returns the claim of another holder, which stays. */
-async function tell(bucket: Bucket, { task, place, claim: left }: Owed): Promise<Claim | undefined> {
+async function leaveOnServer(bucket: Bucket, { task, place, claim: left }: Owed): Promise<Claim | undefined> {
   let other: Claim | undefined;
   await changeEntry(bucket, task, null, async ({ claim: found }) => {
     other = found && found.claim.place !== place ? found.claim : undefined;
@@ -348,14 +348,14 @@ function describeLost(context: Context, lost: Claim): string {
 /** Sends what was claimed, released and finished without the server. Warns about those that another holder has. */
 export async function sendClaims(context: Context, ms = BUDGET): Promise<void> {
   const owed = (readClaims(context).owed ?? []).filter(({ place }) => place === placeOf(context));
-  const isTold =
+  const isSent =
     owed.length > 0 &&
     (await withBucket(context, ms, async (bucket) => {
-      for (const each of owed) await tell(bucket, each);
+      for (const each of owed) await leaveOnServer(bucket, each);
       return true;
     }));
   const names = new Set(owed.map(({ task }) => task));
-  if (isTold)
+  if (isSent)
     changeClaims(context, (claims) => ({
       ...claims,
       owed: (claims.owed ?? []).filter(({ task, place }) => place !== placeOf(context) || !names.has(task)),

@@ -80,7 +80,7 @@ async function deliver(context: Context, deadline: number): Promise<Pick<Flushed
     const stream = await within(left(), openStream(context, server, left()));
     if (stream) await sendToStream(context, server, stream, left);
     else await sendToListeners(context, server, left);
-    // A failure is ignored: promotions of others also come with the next pull.
+    // Ignored if it fails, because the next pull brings others' promotions.
     if (stream && left() > 1) await fetchPromotions(context, stream).catch(() => undefined);
     return { kept_by: stream ? 'stream' : 'none' };
   };

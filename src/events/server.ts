@@ -161,15 +161,15 @@ function readTargetOf(context: Context): Target {
   const hosts = parts.map(({ host }) => host);
   const { ca, cert, key, nkey, creds } = given;
   const tls = {
-    ...(ca ? { ca: readText(env, ca, 'NATS_CA') } : {}),
-    ...(cert ? { cert: readText(env, cert, 'NATS_CERT') } : {}),
-    ...(key ? { key: readText(env, key, 'NATS_KEY') } : {}),
+    ...(ca ? { ca: readCredential(env, ca, 'NATS_CA') } : {}),
+    ...(cert ? { cert: readCredential(env, cert, 'NATS_CERT') } : {}),
+    ...(key ? { key: readCredential(env, key, 'NATS_KEY') } : {}),
     ...identityByIp(hosts),
   };
   const wantsTls = parts.some((each) => each.tls) || Boolean(ca || cert);
   const seed =
-    nkey && Buffer.from(/^S[A-Z2-7]{57}$/.test(nkey) ? nkey : readText(env, nkey, 'NATS_NKEY').trim());
-  const file = creds && Buffer.from(readText(env, creds, 'NATS_CREDS'));
+    nkey && Buffer.from(/^S[A-Z2-7]{57}$/.test(nkey) ? nkey : readCredential(env, nkey, 'NATS_NKEY').trim());
+  const file = creds && Buffer.from(readCredential(env, creds, 'NATS_CREDS'));
   return {
     servers: hosts,
     name: parts.map(({ host, tls }) => `${tls ? 'tls' : 'nats'}://${host}`).join(','),
@@ -232,7 +232,7 @@ function readNatsContext(env: Env): Credentials {
   if (!/^[\w-][\w.-]*$/.test(name))
     throw usage('events.context', 'NATS_CONTEXT is the name of a context of the nats program.');
   const home = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(homeFolder(env), '.config');
-  const text = readText(env, join(home, 'nats', 'context', `${name}.json`), 'NATS_CONTEXT');
+  const text = readCredential(env, join(home, 'nats', 'context', `${name}.json`), 'NATS_CONTEXT');
   try {
     const fields = Object.entries(JSON.parse(text) as object);
     return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string' && value !== ''));
@@ -241,7 +241,7 @@ function readNatsContext(env: Env): Credentials {
   }
 }
 
-function readText(env: Env, path: string, name: string): string {
+function readCredential(env: Env, path: string, name: string): string {
   const full = path.startsWith('~/') ? join(homeFolder(env), path.slice(2)) : path;
   const bytes = readTarget(full, MAX_FILE_BYTES);
   if (bytes) return Buffer.from(bytes).toString('utf8');

@@ -93,12 +93,15 @@ function renderList({ features }: FeatureList, style: Style, { status }: Record<
   // A pipe gets no ages: its output stays the same. A narrow terminal has no room for them.
   const hasAges = (style.width ?? 0) >= WIDE && features.some(({ verified_at }) => verified_at);
   const age = ({ verified_at }: Feature): string => style.dim(verified_at ? style.time(verified_at) : '');
+  const isPassing = ({ status }: Feature): number => (status === 'passing' ? 1 : 0);
   return columns(
-    features.map((feature) => [
-      ...[feature.id, paint(feature, style)],
-      ...(hasAges ? [age(feature)] : []),
-      oneLine(feature.name, 100),
-    ]),
+    [...features]
+      .sort((a, b) => isPassing(a) - isPassing(b))
+      .map((feature) => [
+        ...[feature.id, paint(feature, style)],
+        ...(hasAges ? [age(feature)] : []),
+        oneLine(feature.name, 100),
+      ]),
   );
 }
 
@@ -275,7 +278,7 @@ export const group: Group = {
     }),
     command<FeatureList>({
       name: 'list',
-      summary: 'List the features',
+      summary: 'List the features, passing ones last',
       example: 'forge ls',
       options: [{ flags: '--status <status>', help: STATUSES.join(', '), values: { words: STATUSES } }],
       run: (call) => call.forge().feature.list(call.options as { status?: FeatureStatus }),

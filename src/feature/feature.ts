@@ -15,7 +15,6 @@ import { textIn } from '../ledger/record.js';
 import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
 import {
-  asConfirmed,
   blockersOf,
   Feature,
   type FeatureChange,
@@ -32,6 +31,7 @@ import {
   requireFeature,
   STATUSES,
   testsDiffer,
+  withoutDoubt,
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
 import { type Selection, selectNext } from './tasks.js';
@@ -265,7 +265,7 @@ export async function confirmFeatures(context: Context, raw: FeatureChoice): Pro
   if (confirmed.size === 0) return { features: named };
   storeAudit(context, { kind: 'feature_confirmed', features: [...confirmed], ...decision });
   const after = updateFeatures(context, (features) =>
-    features.map((feature) => (confirmed.has(feature.id) ? asConfirmed(feature) : feature)),
+    features.map((feature) => (confirmed.has(feature.id) ? withoutDoubt(feature) : feature)),
   );
   return { features: after.filter(({ id }) => confirmed.has(id)) };
 }

@@ -135,7 +135,7 @@ function applyChange(
 /** Other tests or another status void the evidence (FEA-03): old results say nothing about new tests. */
 export function settleEdit(before: Feature, after: Feature): Feature {
   if (!testsDiffer(before, after)) return after.status === before.status ? after : withoutEvidence(after);
-  const { unproven, ...changed } = after.status === 'passing' ? asUnproved(after) : withoutEvidence(after);
+  const { unproven, ...changed } = after.status === 'passing' ? asInProgress(after) : withoutEvidence(after);
   return changed;
 }
 
@@ -146,7 +146,7 @@ const areSame = (a: readonly string[], b: readonly string[]): boolean => isSame(
 
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-export const asUnproved = (feature: Feature): Feature =>
+export const asInProgress = (feature: Feature): Feature =>
   withoutEvidence({ ...feature, status: 'in_progress' });
 
 export function withoutEvidence(feature: Feature): Feature {
@@ -203,7 +203,7 @@ export const proofOf = (feature: Feature): string =>
   `forge ${isUnprovenPass(feature) ? 'feature confirm' : 'done'} ${feature.id}`;
 
 /** Trusts the tests: passing if they have passed. */
-export function asConfirmed(feature: Feature): Feature {
+export function withoutDoubt(feature: Feature): Feature {
   const { unproven, ...confirmed } = feature;
   return isUnprovenPass(feature) ? { ...confirmed, status: 'passing' } : confirmed;
 }

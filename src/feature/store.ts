@@ -8,7 +8,7 @@ import type { Format } from '../core/schema.js';
 import { compareIds, compareText } from '../core/text.js';
 import { filesWith } from '../git/read.js';
 import type { Context } from '../project/project.js';
-import { asUnproved, Feature, isSame, settleEdit, testsDiffer, withoutEvidence } from './rules.js';
+import { asInProgress, Feature, isSame, settleEdit, testsDiffer, withoutEvidence } from './rules.js';
 import { ISSUE_LIST, type Unit } from './tasks.js';
 
 /** The first id that occurs again, ignoring case. A merge or an edit can cause that. */
@@ -104,7 +104,7 @@ export const FEATURE_LIST: EntryList<Feature, Features> = {
       edit: applyEdit,
       add: (feature) => {
         const added = withoutNulls(feature);
-        return added.status === 'passing' ? asUnproved(added) : withoutEvidence(added);
+        return added.status === 'passing' ? asInProgress(added) : withoutEvidence(added);
       },
     }),
 };

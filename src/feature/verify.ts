@@ -21,13 +21,13 @@ import {
 } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
 import {
-  asConfirmed,
   type Feature,
   type FeatureStatus,
   isUnprovenPass,
   judged,
   requireFeature,
   testsDiffer,
+  withoutDoubt,
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
 import { isTestFile } from './test-files.js';
@@ -409,7 +409,7 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
     ...(await readTested(context)),
   };
   const after = (now: Feature): Feature => {
-    if (!ok) return asConfirmed(now);
+    if (!ok) return withoutDoubt(now);
     const unproven = { ...now, unproven: true };
     // Work has begun, so a person can accept this pass.
     return ['in_progress', 'failing'].includes(now.status) ? judged(unproven, ran) : unproven;

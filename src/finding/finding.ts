@@ -24,7 +24,7 @@ export const addFinding = (
   context: Context,
   { fact, failed = false, ...about }: { tool: string; query: string; fact: string; failed?: boolean },
 ): Promise<{ finding: Finding }> =>
-  keep(context, about, { output: fact, success: !failed, isTold: true }, async (stored) => ({
+  keep(context, about, { output: fact, success: !failed, isReported: true }, async (stored) => ({
     ...stored,
     fact: oneLine(await maskText(fact), 600),
     whole: true,
@@ -39,7 +39,7 @@ export const extractFinding = (
 async function keep(
   context: Context,
   about: { tool: string; query: string },
-  result: Pick<Step, 'output' | 'exit' | 'success'> & { isTold?: boolean },
+  result: Pick<Step, 'output' | 'exit' | 'success'> & { isReported?: boolean },
   change: (stored: Stored) => Promise<Stored> = async (stored) => stored,
 ): Promise<{ finding: Finding }> {
   const { tool, query } = checkInput(StepInput, about);

@@ -17,7 +17,7 @@ const MAX_ENTRIES = 20_000;
 /** One finding of an observed call, with the data to check whether it still holds. */
 export async function toStored(
   context: Context,
-  step: Step & { at: number; reader: string; isTold?: boolean },
+  step: Step & { at: number; reader: string; isReported?: boolean },
   number: number,
 ): Promise<Stored> {
   const { root } = context.layout;
@@ -68,11 +68,11 @@ type Read = Extract<Question, { kind: 'read' }>;
 function seenOf(
   context: Context,
   asked: Read,
-  { output, at, isTold = false }: { output: string; at: number; isTold?: boolean },
+  { output, at, isReported = false }: { output: string; at: number; isReported?: boolean },
 ): { question: Read; sha: string } | null {
   const file = readOwn(context, asked.path);
-  if (!file || (!isTold && file.changed >= at)) return null;
-  if (isTold) return { question: asked, sha: file.sha };
+  if (!file || (!isReported && file.changed >= at)) return null;
+  if (isReported) return { question: asked, sha: file.sha };
   const lines = file.bytes.toString('utf8').split('\n');
   const last = Math.min(asked.to ?? lines.length, lines.length);
   let position = 0;

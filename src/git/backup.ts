@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ByteGit, type Git, lines, must, toBytes } from './client.js';
 import { type Move, pathIn } from './move.js';
-import type { Bench } from './tree.js';
+import type { Workspace } from './tree.js';
 
 const FOLDER = 'refs/forge/backup';
 export const backupRef = (name: string): string => `${FOLDER}/${name}`;
@@ -79,14 +79,14 @@ export async function writeBackup(git: ByteGit, backup: NewBackup): Promise<void
 
 /** What a move touches as a commit, readable like any other (`git restore --source=REF FILE`). It is on disk when this returns. */
 export async function backUp(
-  bench: Bench,
+  workspace: Workspace,
   { touched, differing }: Move,
   { note, ...backup }: Pick<NewBackup, 'ref' | 'head' | 'subject' | 'note'>,
 ): Promise<void> {
-  const { look } = bench;
+  const { look } = workspace;
   const files = touched.map(({ path, mode }): KeptFile => ({ path, mode }));
   const staged = (await look(['write-tree'])).trim();
-  const raw = await openRaw(bench, staged);
+  const raw = await openRaw(workspace, staged);
   await raw(['update-index', '--force-remove', '-z', '--stdin'], { input: listed(differing) });
   const input = listed(files.map(({ path }) => path));
   await raw(['update-index', '--add', '--replace', '-z', '--stdin'], { input });
@@ -95,13 +95,17 @@ export async function backUp(
 }
 
 /** Restores the files of a backup byte for byte, with their exact modes. */
-export async function writeKept(bench: Bench, ref: string, files: readonly KeptFile[]): Promise<void> {
-  const tree = (await bench.git(['rev-parse', `${ref}^{tree}`])).trim();
-  const raw = await openRaw(bench, tree);
+export async function writeKept(
+  workspace: Workspace,
+  ref: string,
+  files: readonly KeptFile[],
+): Promise<void> {
+  const tree = (await workspace.git(['rev-parse', `${ref}^{tree}`])).trim();
+  const raw = await openRaw(workspace, tree);
   const input = listed(files.map(({ path }) => path));
   await raw(['checkout-index', '--force', '-z', '--stdin'], { input });
   for (const { path, mode } of files) {
-    const at = pathIn(bench.root, path);
+    const at = pathIn(workspace.root, path);
     if (!lstatSync(at).isSymbolicLink()) chmodSync(at, mode);
   }
 }
@@ -112,7 +116,7 @@ const listed = (paths: readonly string[]): string => paths.map((path) => `${path
 const NO_CONVERSION = '* -text -filter -ident -working-tree-encoding\n';
 
 /** Git with a git dir and an index of its own, which stores and writes files byte for byte. The index is that of a tree. */
-async function openRaw({ git, root, commonDir, folder }: Bench, tree: string): Promise<ByteGit> {
+async function openRaw({ git, root, commonDir, folder }: Workspace, tree: string): Promise<ByteGit> {
   const dir = join(folder, 'raw');
   const format = (await git(['rev-parse', '--show-object-format'])).trim();
   await git(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, dir]);

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { refused, systemCode } from '../core/error.js';
 import { type ByteGit, toText, words } from './client.js';
-import { type Bench, refresh } from './tree.js';
+import { refresh, type Workspace } from './tree.js';
 
 /** A file's state at one moment. */
 interface FileStamp {
@@ -35,12 +35,12 @@ export interface Move {
  * files that are written elsewhere. Exit 3 for a repository that is in the way.
  */
 export async function planMove(
-  bench: Bench,
+  workspace: Workspace,
   tree: string,
   folder: string,
   { beside = [], more = [] }: { beside?: readonly string[]; more?: readonly string[] } = {},
 ): Promise<Move> {
-  const { look, root } = bench;
+  const { look, root } = workspace;
   const isOurs = (path: string): boolean => path !== folder && !path.startsWith(`${folder}/`);
   const others = (await listOthers(look)).filter(isOurs);
   const differences = new Map(
@@ -58,7 +58,7 @@ export async function planMove(
   const files = all.filter(({ isModule }) => !isModule);
   const write = new Map(files.flatMap(({ path, oid }) => (oid === null ? [] : [[path, oid] as const])));
   const loose = others.filter((path) => !path.endsWith('/') && !write.has(path));
-  const spared = await ignoredBy(bench, [tree, ...beside], loose);
+  const spared = await ignoredBy(workspace, [tree, ...beside], loose);
   const tracked = words(await look(['ls-files', '-z', '--full-name']));
   const known = new Set([...others.filter((path) => !spared.has(path)), ...tracked]);
   const blocking = findBlocking(root, [...write.keys(), ...more]).filter((path) => !known.has(path));
@@ -106,7 +106,7 @@ async function compare(look: ByteGit, args: readonly string[]): Promise<Differen
 
 /** The paths that git would ignore with the `.gitignore` files of these trees. Git reads rules only from files. */
 async function ignoredBy(
-  { look, folder }: Bench,
+  { look, folder }: Workspace,
   trees: readonly string[],
   paths: readonly string[],
 ): Promise<Set<string>> {
@@ -126,7 +126,7 @@ async function ignoredBy(
 }
 
 /** Exit 3 if somebody wrote one of the files since they were read. */
-export function requireUntouched({ root }: Bench, { touched }: Move): void {
+export function requireUntouched({ root }: Workspace, { touched }: Move): void {
   if (touched.some((file) => stampIn(root, file.path)?.stamp !== file.stamp))
     throw refused('recover.busy', 'A file was written meanwhile; nothing was changed.', {
       hint: 'let nothing else work here, and run the command again',
@@ -137,7 +137,7 @@ export function requireUntouched({ root }: Bench, { touched }: Move): void {
  * Makes index and working tree the tree of the move. After an interruption, planning and running it again completes it.
  * No file stays marked assume-unchanged.
  */
-export async function applyMove({ root, git }: Bench, move: Move): Promise<void> {
+export async function applyMove({ root, git }: Workspace, move: Move): Promise<void> {
   const { tree, folder, differing, remove } = move;
   removeFiles(root, remove);
   // Git overwrites a file whose times it does not know, even with the same content.
@@ -146,7 +146,7 @@ export async function applyMove({ root, git }: Bench, move: Move): Promise<void>
 }
 
 /** Makes only the index a tree, outside the folder. */
-export async function restoreIndex({ git }: Bench, { folder }: Move, tree: string): Promise<void> {
+export async function restoreIndex({ git }: Workspace, { folder }: Move, tree: string): Promise<void> {
   const differences = await compare(git, ['--cached', tree]);
   if (differences.some(({ path }) => !path.startsWith(`${folder}/`))) await restore(git, tree, folder);
 }
@@ -181,18 +181,18 @@ export async function treeWith(git: ByteGit, tree: string, path: string, entry?:
  * that are marked skip-worktree and not on disk are left out intentionally.
  */
 export async function differingFiles(
-  bench: Bench,
+  workspace: Workspace,
   { commit, folder, isSparse }: { commit: string; folder: string; isSparse: boolean },
 ): Promise<string[]> {
-  const { look } = bench;
+  const { look } = workspace;
   const differences = [...(await compare(look, [commit])), ...(await compare(look, ['--cached', commit]))];
-  const gone = isSparse ? [] : await listLeftOut(bench);
+  const gone = isSparse ? [] : await listLeftOut(workspace);
   const paths = [...differences.map(({ path }) => path), ...(await listOthers(look)), ...gone].map(toText);
   return [...new Set(paths)].filter((path) => path !== folder && !path.startsWith(`${folder}/`)).sort();
 }
 
 /** Files that are marked skip-worktree and not on disk, as in a sparse checkout. */
-export const listLeftOut = async ({ look }: Bench): Promise<string[]> =>
+export const listLeftOut = async ({ look }: Workspace): Promise<string[]> =>
   words(await look(['ls-files', '-t', '-z'])).flatMap((line) =>
     line.startsWith('S ') ? [line.slice(2)] : [],
   );

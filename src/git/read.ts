@@ -49,7 +49,7 @@ function parseCommit(fields: readonly string[]): LoggedCommit {
 }
 
 /** One commit. Null on an unborn branch. `rev` comes from forge itself, such as `HEAD^1`. */
-export const readHead = async (git: Git, rev = 'HEAD'): Promise<LoggedCommit | null> =>
+export const readCommit = async (git: Git, rev = 'HEAD'): Promise<LoggedCommit | null> =>
   (await readLog(git, 1, rev))[0] ?? null;
 
 /** The name of the person who commits here; null while git has none. */

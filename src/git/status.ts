@@ -40,7 +40,7 @@ export async function missingNames(git: Git, names: readonly string[]): Promise<
   return missing;
 }
 
-/** The options and paths of one `git status`, the one reader of its output. */
+/** Runs `git status` with these options and paths. Nothing else reads its output. */
 export async function readStatus(git: Git, ...args: string[]): Promise<TreeStatus> {
   const form = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames'];
   const magic = args.some((arg) => arg.startsWith(':(')) ? ['--no-literal-pathspecs'] : [];
@@ -77,7 +77,15 @@ function parseRecord(record: string): FileState[] {
   if (count === undefined || kind === undefined) return [];
   const fields = record.split(' ');
   const [index = '.', worktree = '.'] = kind === 'changed' ? (fields[1] ?? '') : '';
-  return [{ path: fields.slice(count).join(' '), kind, index, worktree, isGone: fields[5] === '000000' }];
+  return [
+    {
+      path: fields.slice(count).join(' '),
+      kind,
+      index,
+      worktree,
+      isGone: kind === 'changed' && fields[5] === '000000',
+    },
+  ];
 }
 
 /** One folder left out. Files in an untracked folder count as one, as git shows them. */

@@ -40,7 +40,7 @@ export async function refresh(git: ByteGit): Promise<void> {
 }
 
 /** Reads the working tree through a private index, in a folder that is removed afterward. */
-export interface Bench {
+export interface Workspace {
   root: string;
   commonDir: string;
   /** Git on the repository's own index. */
@@ -51,7 +51,7 @@ export interface Bench {
   folder: string;
 }
 
-interface BenchPlace {
+interface WorkspacePlace {
   repository: Repository;
   git: Git;
   /** The parent of the private folder; a random suffix is added. */
@@ -60,9 +60,9 @@ interface BenchPlace {
   ownObjects?: boolean;
 }
 
-export function onBench<T>(
-  { repository: { root, gitDir, commonDir }, git, place, ownObjects = false }: BenchPlace,
-  work: (bench: Bench) => Promise<T>,
+export function withPrivateIndex<T>(
+  { repository: { root, gitDir, commonDir }, git, place, ownObjects = false }: WorkspacePlace,
+  work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
   return inFolder(place, async (folder) => {
     // A backup is on disk before the files in it are removed.
@@ -97,7 +97,7 @@ export function readTrees(repository: Repository, git: Git, place: string): Tree
   const lists = new Map<string | null, Entries>([[null, new Map()]]);
   const list = async (tree: string | null): Promise<Entries> =>
     lists.get(tree) ?? parse(await byteGit(git)([...COMMIT, tree as string]));
-  const read = async ({ look }: Bench): Promise<string> => {
+  const read = async ({ look }: Workspace): Promise<string> => {
     await clearMarks(look);
     await look(['add', '--all', '--sparse', '--', '.']);
     const tree = (await look(['write-tree', '--missing-ok'])).trim();
@@ -105,7 +105,7 @@ export function readTrees(repository: Repository, git: Git, place: string): Tree
     return tree;
   };
   return {
-    read: () => onBench({ repository, git, place, ownObjects: true }, read),
+    read: () => withPrivateIndex({ repository, git, place, ownObjects: true }, read),
     changed: async (before, after) => {
       const [then, now] = [await list(before), await list(after)];
       const paths = new Set([...then.keys(), ...now.keys()]);

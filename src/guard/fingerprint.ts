@@ -6,7 +6,7 @@ import { type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import type { GuardClass } from './rule.js';
 
-/** Most commands make no fingerprint, and it takes Node 4 ms to load. */
+/** Most commands make no fingerprint, and loading it takes 4 ms. */
 const crypto = () => process.getBuiltinModule('node:crypto');
 
 /** The key of this repository's fingerprints (32 bytes), created on first use. It stays on this machine, in all worktrees. */

@@ -131,7 +131,7 @@ async function scanFiles(
     if (i % 50 === 49) await new Promise((done) => setImmediate(done));
     const name = nameOf(root, path);
     if (!all && path !== named && isSkipped(name)) continue;
-    const read = readText(path);
+    const read = readScannable(path);
     if ('skipped' in read) {
       if (read.skipped === 'large') scan.skipped.push(name);
       continue;
@@ -252,7 +252,7 @@ const isSkipped = (name: string): boolean =>
   !isForges(name) && (VENDORED.test(name) || LOCK_FILE.test(name) || BINARY.test(name));
 
 /** The text of a file. Skips files that are too large, missing, not plain, or binary. */
-export function readText(
+export function readScannable(
   path: string,
   max = MAX_SCANNED_BYTES,
 ): { text: string } | { skipped: 'large' | 'other' } {

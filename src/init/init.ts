@@ -12,7 +12,7 @@ import {
   skillsFolder,
   templateTarget,
 } from '../core/paths.js';
-import { templatesFolder } from '../core/templates.js';
+import { initPart, templatesFolder } from '../core/templates.js';
 import { checkText, makeToken } from '../core/text.js';
 import { setTomlValue } from '../core/toml.js';
 import type { World } from '../core/world.js';
@@ -273,11 +273,10 @@ function planScript({ disk, layout }: Context, found: Findings, chosen: Stack | 
 }
 
 export function composeScript(stack: Stack, parts: readonly Part[]): string {
-  const piece = (name: string): string => readFileSync(join(templatesFolder(), 'init', `${name}.sh`), 'utf8');
   const used = TOOLCHAINS.filter((name) => parts.some((part) => part.stack === name));
   // A chosen `mixed` without any projects yet: include everything, for projects that are added later.
   const included = stack === 'mixed' && used.length === 0 ? TOOLCHAINS : used;
-  return [piece('head'), ...included.map(piece), formatParts(parts), piece('tail')].join('');
+  return [initPart('head'), ...included.map(initPart), formatParts(parts), initPart('tail')].join('');
 }
 
 function formatParts(parts: readonly Part[]): string {

@@ -240,7 +240,7 @@ class Patcher {
       index: last.index,
       op: last.op,
       code: 'budget',
-      message: `The KFR would have ${count} tokens; ${tokens} are allowed. Remove what is needed no more, or promote it to a note: ${largest.join(', ') || 'resolve open questions'}.`,
+      message: `The KFR would have ${count} tokens; ${tokens} are allowed. Remove what is no longer needed, or promote it to a note: ${largest.join(', ') || 'resolve open questions'}.`,
     });
   }
 }

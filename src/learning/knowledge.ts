@@ -82,7 +82,7 @@ function keepDone({ disk, layout, world }: Context, unit: Unit): void {
 /** Enough to show some when most were removed. */
 const MAX_OPEN = 100;
 
-/** `C-317204`: six digits from the knowledge id, the same in every clone. */
+/** `C-317204`: six decimal digits made from the knowledge id, the same in every clone. */
 export const candidateId = (knowledge_id: string): string =>
   `C-${String(Number.parseInt(knowledge_id.slice(0, 12), 16) % 1e9)
     .padStart(9, '0')

@@ -31,7 +31,7 @@ export interface RecordedCycle {
   consolidation?: Consolidated;
 }
 
-interface Keyed {
+interface KeyedInput {
   key: string;
   input: CycleInput;
 }
@@ -104,7 +104,7 @@ function tryAfter<T>(context: Context, failure: string, work: () => T): T | null
 }
 
 /** Stores cycles in one write and returns them in the order of `wanted`. The same key is the same cycle. */
-function storeCycles(context: Context, wanted: readonly Keyed[]): RecordedCycle[] {
+function storeCycles(context: Context, wanted: readonly KeyedInput[]): RecordedCycle[] {
   const chosen = wanted.filter(({ input }) => input.idempotency_key !== undefined);
   const cycles = findRecorded(context, new Set(chosen.map(({ key }) => key)));
   const now = timestamp(context);
@@ -157,7 +157,7 @@ function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, 
 }
 
 /** Cycles that could not be written before, as they are recorded now (LTM-16). The caller holds the lock. */
-function readPending({ disk, layout }: Context): (Keyed & { path: string })[] {
+function readPending({ disk, layout }: Context): (KeyedInput & { path: string })[] {
   const names = disk.list(pendingFolder(layout)).filter((name) => /^[0-9a-f]{16}\.json$/.test(name));
   return names.flatMap((name) => {
     const file = name.slice(0, 16);
@@ -170,7 +170,7 @@ function readPending({ disk, layout }: Context): (Keyed & { path: string })[] {
 }
 
 /** The disk's failure, and what happened to the input. */
-function keepForRetry(context: Context, error: unknown, inputs: readonly Keyed[]): unknown {
+function keepForRetry(context: Context, error: unknown, inputs: readonly KeyedInput[]): unknown {
   if (!(error instanceof ForgeError) || error.kind !== 'outside' || context.disk.dryRun) return error;
   const [only] = inputs;
   const isKept = only !== undefined && inputs.length === 1 && keepPending(context, only);
@@ -180,7 +180,7 @@ function keepForRetry(context: Context, error: unknown, inputs: readonly Keyed[]
   return new ForgeError('outside', error.code, `${error.message} ${outcome}`, error.details);
 }
 
-function keepPending({ disk, layout }: Context, { key, input }: Keyed): boolean {
+function keepPending({ disk, layout }: Context, { key, input }: KeyedInput): boolean {
   try {
     const bytes = Buffer.from(formatJson({ idempotency_key: key, ...input }));
     disk.withLock(() => disk.replace(pendingFile(layout, makeToken(16)), bytes));

@@ -34,10 +34,10 @@ export function parseJournal(text: string): Journal {
   const journal: Journal = { lines: [], damaged: [] };
   for (const raw of text.split('\n')) {
     if (raw === '') continue;
-    const whole = parseLine(raw);
+    const whole = parseJournalLine(raw);
     // A damaged line end joins two lines. The second one may be whole.
     const at = raw.lastIndexOf('{"id":"');
-    const tail = whole || at <= 0 ? null : parseLine(raw.slice(at));
+    const tail = whole || at <= 0 ? null : parseJournalLine(raw.slice(at));
     for (const line of [whole, tail]) if (line) journal.lines.push(line);
     if (!whole) journal.damaged.push(describeDamaged(tail ? raw.slice(0, at) : raw));
   }
@@ -45,7 +45,7 @@ export function parseJournal(text: string): Journal {
 }
 
 /** The record is not parsed, because its bytes count. */
-function parseLine(raw: string): JournalLine | null {
+function parseJournalLine(raw: string): JournalLine | null {
   const at = raw.indexOf(',"record":');
   try {
     const head = JSON.parse(`${raw.slice(0, at)}}`) as Omit<JournalLine, 'record'>;

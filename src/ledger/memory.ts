@@ -68,15 +68,15 @@ export function readMemory(context: Context): Memory {
   };
 }
 
-export interface Keyed {
+export interface KeyedRecords {
   records: (RecordRef & { record: LedgerRecord })[];
   /** Ids of records with this key that were redacted. They are not recorded again. */
   redacted: string[];
 }
 
 /** Finds records by their idempotency key, in the working tree and, through the journal, on other branches. */
-export function findKeyed(context: Context, wanted: ReadonlySet<string>): Map<string, Keyed> {
-  const answer = new Map<string, Keyed>();
+export function findKeyed(context: Context, wanted: ReadonlySet<string>): Map<string, KeyedRecords> {
+  const answer = new Map<string, KeyedRecords>();
   if (wanted.size === 0) return answer;
   const { graph } = readSnapshot(context, listContainers(context));
   const journal = readJournal(ownJournalFile(context)).lines;

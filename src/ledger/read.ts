@@ -37,7 +37,7 @@ export interface Snapshot {
   listed: readonly Listed[];
 }
 
-/** Names and stamps. The caller holds the lock, so no append is in progress. */
+/** Names and stamps. Without the lock an append may be in progress. */
 export function listContainers({ layout, disk }: Context): Listed[] {
   const folder = ledgerFolder(layout);
   // One more than allowed, so that the check sees it.

@@ -44,7 +44,7 @@ export interface Verdict {
 }
 
 /**
- * Snapshot, read, compare, report. Puts back own records that are nowhere (docs/verify.md, "What forge knows"). Only
+ * Snapshot, read, compare, report. Puts back own records and files that are nowhere (docs/verify.md, "What forge knows"). Only
  * reports while another process holds the lock. `isReadOnly`: nothing is put back, journaled or cached.
  */
 export async function verify(

@@ -64,7 +64,7 @@ export const replaceIssue = (context: Context, id: string, change: (issue: Issue
 
 export interface IssueList {
   issues: Issue[];
-  /** Issues that are done, newest first. */
+  /** Issues that are done, the last id first. */
   done: string[];
   /** Active ones that were started, and that no commit names (LIN-04). `status` has the commits that name no issue. */
   without_commits: string[];

@@ -55,7 +55,7 @@ export function fromAnswers(used: readonly string[], template: string, answers: 
   const { title: given, description, parent_rfc, acceptance_criteria, ...fields } = answers;
   const text = (value: string | string[] | undefined): string => [value ?? ''].flat().join('\n').trim();
   const title = oneLine(text(given), MAX_TITLE);
-  const told = [
+  const parts = [
     text(description),
     ...Object.entries(fields)
       .filter(([, value]) => text(value) !== '')
@@ -71,7 +71,7 @@ export function fromAnswers(used: readonly string[], template: string, answers: 
       context_snapshot: null,
     },
     acceptance_criteria: [acceptance_criteria ?? []].flat(),
-    description: told.filter(Boolean).join('\n\n'),
+    description: parts.filter(Boolean).join('\n\n'),
     labels: [template],
     fields,
     created_at: now,

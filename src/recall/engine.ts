@@ -365,7 +365,7 @@ function explain(
 }
 
 /** In the words of the document, not their stems. */
-function matches(document: Document, wanted: Wanted, { words: said, date }: Query): string[] {
+function matches(document: Document, wanted: Wanted, { words: asWritten, date }: Query): string[] {
   const text = textOf(document);
   const [has, words] = [new Set(termsOf(text)), wordsByTerm(text)];
   const dates =
@@ -376,7 +376,7 @@ function matches(document: Document, wanted: Wanted, { words: said, date }: Quer
       .map(([term, weight]) => {
         const word = words.get(term)?.toLowerCase() ?? term;
         if (term === asked) return word;
-        return `${word} (${weight === SYNONYM ? 'like' : 'goes with'} ${said.get(asked)?.toLowerCase() ?? asked})`;
+        return `${word} (${weight === SYNONYM ? 'like' : 'goes with'} ${asWritten.get(asked)?.toLowerCase() ?? asked})`;
       }),
   );
   return [...new Set([...found, ...dates])];

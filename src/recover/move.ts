@@ -10,7 +10,7 @@ import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { firstPaths, makeToken } from '../core/text.js';
 import { requireNoCycle } from '../cycle/running.js';
-import { asUnproved, type Feature } from '../feature/rules.js';
+import { asInProgress, type Feature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
 import { backUp, backupRef, type KeptFile, readNote, writeKept } from '../git/backup.js';
 import { type Git, must, toBytes, toText } from '../git/client.js';
@@ -19,7 +19,7 @@ import { findFiltered } from '../git/config.js';
 import { applyMove, type Move, planMove, requireUntouched, restoreIndex, treeWith } from '../git/move.js';
 import { isAncestor } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
-import { type Bench, onBench } from '../git/tree.js';
+import { type Workspace, withPrivateIndex } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
 import { type Context, hasRecovery, readConfig, readHalt, requireRepository } from '../project/project.js';
@@ -63,7 +63,7 @@ export const notNow = (reason: string): Error =>
   });
 
 /** One recovery at a time: exit 3 while another live process runs one. A dry run takes no claim. */
-async function atBench<T>(context: Context, work: (bench: Bench) => Promise<T>): Promise<T> {
+async function withWorkspace<T>(context: Context, work: (workspace: Workspace) => Promise<T>): Promise<T> {
   const { world, layout, disk } = context;
   const { repository, git } = requireRepository(context);
   const claim = recoverClaim(layout);
@@ -77,7 +77,7 @@ async function atBench<T>(context: Context, work: (bench: Bench) => Promise<T>):
   });
   const place = disk.dryRun ? `${recoverFolder(layout)}-${makeToken(8)}` : recoverFolder(layout);
   try {
-    return await onBench({ repository, git, place }, work);
+    return await withPrivateIndex({ repository, git, place }, work);
   } catch (error) {
     if (error instanceof ForgeError || systemCode(error) === undefined) throw error;
     throw withHint(error, 'nothing was changed; fix that, then run: forge recover --plan');
@@ -121,7 +121,7 @@ interface Target extends Pick<Intent, 'tree' | 'vouched'> {
   /** The backup whose files are written byte for byte. */
   kept?: { ref: string; files: readonly KeptFile[] };
   /** Refuses the move. */
-  check(bench: Bench, move: Move, head: string): Promise<void>;
+  check(workspace: Workspace, move: Move, head: string): Promise<void>;
   /** Of the backup, with more fields of its note. */
   subject: string;
   note?: Record<string, unknown>;
@@ -138,30 +138,30 @@ const MAX_NAMED = 20;
 export async function moveTo(context: Context, target: Target) {
   await requireRest(context);
   const { git, folder } = requireRepository(context);
-  return atBench(context, async (bench) => {
+  return withWorkspace(context, async (workspace) => {
     const { action, tree, vouched, kept, about, subject, note } = target;
     const head = target.head ?? (await must(git, ['rev-parse', 'HEAD'])).trim();
     const more = kept?.files.map(({ path }) => path) ?? [];
-    const move = await planMove(bench, tree, toBytes(folder), { more });
-    await target.check(bench, move, head);
-    await requireUnfiltered(context, bench, move, new Set(more));
+    const move = await planMove(workspace, tree, toBytes(folder), { more });
+    await target.check(workspace, move, head);
+    await requireUnfiltered(context, workspace, move, new Set(more));
     const names = new Set([...move.write.keys(), ...move.remove, ...more]);
     const moved = { files: names.size, paths: [...names].slice(0, MAX_NAMED).map(toText) };
     if (context.disk.dryRun) return { ref: null, commit: null, ...moved };
-    const commit = await commitRestored(context, bench, head, target);
+    const commit = await commitRestored(context, workspace, head, target);
     if (!kept && move.isEmpty && commit === head) return { ref: null, commit: null, ...moved };
     reportLeft(context, move);
     const backup = nameBackup(context);
-    await backUp(bench, move, {
+    await backUp(workspace, move, {
       ...{ ref: backup, head, subject },
       // Work that is newer than this commit is not undone without a name.
       note: { ...noteOf(context, action), ...note, restored: commit, features: readFeatures(context) },
     });
-    requireUntouched(bench, move);
+    requireUntouched(workspace, move);
     const record = { move: makeToken(8), action, ...about, from: head, to: commit, backup };
     const intent = { schema_version: INTENT.version, tree, kept: kept?.ref ?? null, vouched, record };
     context.disk.withLock(() => context.disk.replace(recoverFile(context.layout), encodeDocument(intent)));
-    await finishMove(context, bench, move, intent);
+    await finishMove(context, workspace, move, intent);
     await warnDetached(context, commit.slice(0, 12));
     return { ref: backup, commit: commit === head ? null : commit, ...moved };
   });
@@ -170,7 +170,7 @@ export async function moveTo(context: Context, target: Target) {
 /** A commit on HEAD with the files of another commit and HEAD's `.forge/`. HEAD itself if nothing differs. No hook runs. */
 async function commitRestored(
   context: Context,
-  { git }: Bench,
+  { git }: Workspace,
   head: string,
   { history, text }: Target,
 ): Promise<string> {
@@ -191,7 +191,7 @@ async function commitRestored(
  */
 async function requireUnfiltered(
   context: Context,
-  { look, index }: Bench,
+  { look, index }: Workspace,
   { tree, write }: Move,
   raw: ReadonlySet<string>,
 ): Promise<void> {
@@ -214,7 +214,7 @@ function reportLeft({ warnings }: Context, { left }: Move): void {
 }
 
 /** Exit 3 if HEAD was moved meanwhile. Nothing was changed then. After that, the move can only be completed. */
-async function finishMove(context: Context, bench: Bench, move: Move, intent: Intent): Promise<void> {
+async function finishMove(context: Context, workspace: Workspace, move: Move, intent: Intent): Promise<void> {
   const { disk, layout } = context;
   const { kept, record } = intent;
   const { git } = requireRepository(context);
@@ -226,10 +226,10 @@ async function finishMove(context: Context, bench: Bench, move: Move, intent: In
   }
   try {
     const note = kept === null ? null : await readNote(git, kept);
-    await applyMove(bench, move);
+    await applyMove(workspace, move);
     if (note) {
-      await writeKept(bench, kept as string, note.files);
-      await restoreIndex(bench, move, `${kept}^2:staged`);
+      await writeKept(workspace, kept as string, note.files);
+      await restoreIndex(workspace, move, `${kept}^2:staged`);
     }
     settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
     // Recorded only once, even if the move is completed repeatedly.
@@ -252,13 +252,13 @@ async function moveHead(git: Git, { action, checkpoint, from, to }: Intent['reco
 
 /** Features that only removed work proved are in progress again. An undo restores the proof that each one had. */
 function settleFeatures(context: Context, { vouched }: Intent, kept: readonly Feature[]): void {
-  const bare = ({ unproven, ...feature }: Feature): string => JSON.stringify(asUnproved(feature));
+  const bare = ({ unproven, ...feature }: Feature): string => JSON.stringify(asInProgress(feature));
   const before = new Map(kept.map((feature) => [bare(feature), feature]));
   const isLost = ({ id, status }: Feature): boolean =>
     vouched !== null && status === 'passing' && !vouched.includes(id);
   updateFeatures(context, (features) =>
     features.map((feature) =>
-      isLost(feature) ? asUnproved(feature) : (before.get(bare(feature)) ?? feature),
+      isLost(feature) ? asInProgress(feature) : (before.get(bare(feature)) ?? feature),
     ),
   );
 }
@@ -275,18 +275,18 @@ export async function finishRecovery(context: Context): Promise<void> {
   const { action, backup } = intent.record;
   await requireRest(context);
   await installGuard(context);
-  await atBench(context, async (bench) => {
+  await withWorkspace(context, async (workspace) => {
     // Files that were ignored before the move are not new work.
     const kept = intent.kept === null ? null : await readNote(git, intent.kept);
-    const move = await planMove(bench, intent.tree, toBytes(folder), {
+    const move = await planMove(workspace, intent.tree, toBytes(folder), {
       beside: [backup],
       more: kept?.files.map(({ path }) => path) ?? [],
     });
     const ref = move.touched.length > 0 ? nameBackup(context) : null;
     const head = (await must(git, ['rev-parse', 'HEAD'])).trim();
     const subject = `Half-way through a ${action} that was interrupted`;
-    if (ref) await backUp(bench, move, { ref, head, subject, note: noteOf(context, HALF_WAY) });
-    await finishMove(context, bench, move, intent);
+    if (ref) await backUp(workspace, move, { ref, head, subject, note: noteOf(context, HALF_WAY) });
+    await finishMove(context, workspace, move, intent);
     context.warnings.push(
       `A ${action} had been interrupted; it is completed now. What was there before: ${backup}; half-way: ${ref ?? 'nothing'}.`,
     );

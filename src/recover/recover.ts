@@ -113,8 +113,8 @@ async function rollBack(context: Context, plan: RecoveryPlan) {
     ...{ action: 'rollback', tree: target, history: target, vouched: features_passing },
     head: plan.head as string,
     text: describe(plan),
-    check: async (bench) => {
-      if ((await listLeftOut(bench)).length === 0) return;
+    check: async (workspace) => {
+      if ((await listLeftOut(workspace)).length === 0) return;
       throw refused('recover.sparse', 'This is a sparse checkout, so it cannot hold a whole checkpoint.', {
         hint: 'forge recover --worktree FOLDER\ngit sparse-checkout disable',
       });

@@ -26,7 +26,7 @@ import {
 import { byteGit, words } from '../git/client.js';
 import { type Move, planMove } from '../git/move.js';
 import { commitAt } from '../git/read.js';
-import type { Bench } from '../git/tree.js';
+import type { Workspace } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
@@ -114,8 +114,8 @@ async function undoRollback(context: Context, { backup, note, isNamed }: Found) 
       what: [`Everything outside .forge/ as before: ${ref}`],
       why: 'forge undo was run.',
     },
-    check: async (bench, move, head) => {
-      if (isNamed || !isRollback || !(await hasNewerWork(bench, { backup, note, head, move }))) return;
+    check: async (workspace, move, head) => {
+      if (isNamed || !isRollback || !(await hasNewerWork(workspace, { backup, note, head, move }))) return;
       throw refused(
         'recover.newer',
         'There is newer work outside .forge/ since the rollback; nothing was changed.',
@@ -129,13 +129,14 @@ async function undoRollback(context: Context, { backup, note, isNamed }: Found) 
 
 /** Whether files, index or history outside `.forge/` changed since the rollback. */
 async function hasNewerWork(
-  bench: Bench,
+  workspace: Workspace,
   { backup, note, head, move }: Omit<Found, 'isNamed'> & { head: string; move: Move },
 ): Promise<boolean> {
   const { folder, isBlocked } = move;
-  if (isBlocked || !(await planMove(bench, head, folder, { beside: [backup.commit] })).isEmpty) return true;
+  if (isBlocked || !(await planMove(workspace, head, folder, { beside: [backup.commit] })).isEmpty)
+    return true;
   const form = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', String(note.restored), head];
-  return words(await bench.look(form)).some((path) => !path.startsWith(`${folder}/`));
+  return words(await workspace.look(form)).some((path) => !path.startsWith(`${folder}/`));
 }
 
 /** The state before a change of `.forge/`, on a backup ref. */

@@ -76,11 +76,11 @@ export function readState(context: Context, listed?: readonly Listed[]) {
   };
 }
 
-export const commitsAround = (context: Context): Promise<Commit[]> =>
+export const briefingCommits = (context: Context): Promise<Commit[]> =>
   recentCommits(context, lookBack(readConfig(context).briefing.commits));
 
 /** What git says: the branch, the last commits and the uncommitted files. Without secrets in their names. */
-export function readAround(context: Context, commits = commitsAround(context)) {
+export function readGitFacts(context: Context, commits = briefingCommits(context)) {
   const { repository, git } = context;
   const branch = repository && git ? readBranch(repository, git) : null;
   const reading = Promise.all([branch, commits.then(maskSubjects), readTree(context)]).then(
@@ -123,7 +123,7 @@ export async function brief(
   cycle?: CycleBrief,
 ): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
-  const reading = Promise.all([readAround(context), findForeignEdits(context)]);
+  const reading = Promise.all([readGitFacts(context), findForeignEdits(context)]);
   reading.catch(() => undefined);
   const state = readState(context);
   const session = readRunning(context)?.id ?? null;
@@ -150,12 +150,12 @@ export async function readHistory(
   return { commits: await maskSubjects(await recentCommits(context, limit)) };
 }
 
-type Around = Omit<Awaited<ReturnType<typeof readAround>>, 'branch'>;
+type GitFacts = Omit<Awaited<ReturnType<typeof readGitFacts>>, 'branch'>;
 
 /** `session`: the running one. */
 export async function composeBriefing(
   context: Context,
-  known: State & Around & Pick<BriefingData, 'focus' | 'architecture' | 'missing' | 'foreign' | 'lastTry'>,
+  known: State & GitFacts & Pick<BriefingData, 'focus' | 'architecture' | 'missing' | 'foreign' | 'lastTry'>,
   { budget, format, session, guide = true }: BriefingInput & { session: string | null; guide?: boolean },
 ): Promise<Briefing> {
   const { world } = context;
@@ -166,9 +166,9 @@ export async function composeBriefing(
   const next = progress.next ?? null;
   const started = readRunning(context)?.started_at;
   const before = lastOnTask(context, known.focus);
-  const told = recent.filter(({ id }) => id !== before?.id).map(({ kfr }) => kfr);
+  const earlier = recent.filter(({ id }) => id !== before?.id).map(({ kfr }) => kfr);
   // The newest are shown first: those of this task.
-  const kfrs = [...told, before?.kfr, session === null ? NO_KFR : readKfr(context)];
+  const kfrs = [...earlier, before?.kfr, session === null ? NO_KFR : readKfr(context)];
   const sections = briefingSections({
     ...known,
     commits: withoutOwn(known.commits).slice(0, config.commits),

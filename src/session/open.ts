@@ -61,7 +61,7 @@ type Wanted = Pick<SessionStartInput, 'goal' | 'resume' | 'join' | 'takeOver'>;
 /** `started`, or `running` if it was already ours, or `joined`. */
 export type Opened = 'started' | 'running' | 'joined';
 
-type Around = Pick<RunningSession, 'branch' | 'head'> & {
+type StartFacts = Pick<RunningSession, 'branch' | 'head'> & {
   /** For the event. */
   person: string | null;
   memory: Pick<MemoryState, 'features' | 'issues'>;
@@ -100,7 +100,7 @@ const HELD_HINT =
 export function openSession(
   context: Context,
   input: Wanted,
-  around: Around,
+  facts: StartFacts,
 ): { running: RunningSession; state: Opened; focus: Focus } {
   const { resume, goal } = input;
   const step = planStart(context, input);
@@ -110,11 +110,11 @@ export function openSession(
   const left = running ? leaveRunning(context, running, step, resume) : clearLeftovers(context, resume);
   if (resume === undefined) {
     refuseToForget(context);
-    return createSession(context, goal, around, null);
+    return createSession(context, goal, facts, null);
   }
   // A dry run has not written the session that it would archive.
   const resumed = left && isMeant(left, resume) ? left : requireResumable(context, resume);
-  return createSession(context, goal, around, resumed);
+  return createSession(context, goal, facts, resumed);
 }
 
 /** Ends the recorded session before another one starts. Returns it if it was archived as interrupted. */
@@ -237,7 +237,7 @@ function takePlace(context: Context, running: RunningSession, state: 'running' |
 function createSession(
   context: Context,
   goal: string | undefined,
-  { branch, head, person, memory }: Around,
+  { branch, head, person, memory }: StartFacts,
   resumed: ArchivedSession | null,
 ) {
   const { disk, layout, world } = context;
@@ -275,7 +275,7 @@ function createSession(
 /** Keeps a focus that was set before the start, else the next task. */
 function chooseFocus(
   context: Context,
-  { features, issues }: Around['memory'],
+  { features, issues }: StartFacts['memory'],
   goal: string | undefined,
   now: string,
 ): Focus {

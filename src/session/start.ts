@@ -17,9 +17,9 @@ import { rebuildViews } from '../ledger/view.js';
 import { findForeignEdits } from '../project/edits.js';
 import { type Context, hasRecovery, noteActivity, readConfig, warnFileSystem } from '../project/project.js';
 import {
-  commitsAround,
+  briefingCommits,
   composeBriefing,
-  readAround,
+  readGitFacts,
   readMissing,
   readState,
   type State,
@@ -53,10 +53,10 @@ export async function startSession(
   warnFileSystem(context);
   if (hasRecovery(context)) await (await import('../recover/move.js')).tryFinishRecovery(context);
   // Git reads while the guard is loaded and memory is verified.
-  const commits = commitsAround(context);
+  const commits = briefingCommits(context);
   const gitState = readGitState(context, commits);
   gitState.catch(() => undefined);
-  const reading = readAround(context, commits);
+  const reading = readGitFacts(context, commits);
   const edited = findForeignEdits(context);
   edited.catch(() => undefined);
   await installGuard(context);

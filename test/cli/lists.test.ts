@@ -3,7 +3,7 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { makeStarted } from '../support/forge-project.js';
 
 describe('lists at a terminal', () => {
-  it('VIS-01 have ages where there is room; a pipe gets the same bytes whatever the time', async () => {
+  it('VIS-01 have what passes last, ages where there is room; a pipe gets the same bytes whatever the time', async () => {
     const project = await makeStarted();
     await runForge(project, ['feature', 'add', 'A', 'First', '--test', 'ls done']);
     await forgeJson(project, ['feature', 'add', 'B', 'Second']);
@@ -11,9 +11,9 @@ describe('lists at a terminal', () => {
     await forgeJson(project, ['feature', 'verify', 'A']);
     const list = async (options = {}) => (await runForge(project, ['feature', 'list'], options)).stdout;
     expect(await list({ terminal: true, columns: 80 })).toMatch(
-      /^A {2}passing {10}(?:just now|\d+ min ago) {2}First\nB /,
+      /^B .*\nA {2}passing {10}(?:just now|\d+ min ago) {2}First\n/,
     );
-    const plain = 'A  passing          First\nB  not_implemented  Second\n';
+    const plain = 'B  not_implemented  Second\nA  passing          First\n';
     expect(await list({ terminal: true, columns: 60, env: { NO_COLOR: '1' } })).toBe(plain);
     expect(await list()).toBe(plain);
     await runForge(project, ['end', '--no-commit']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Feature, type Issue, issues, one } from '../support/conflict-samples.js';
+import { type Feature, one } from '../support/conflict-samples.js';
 
 const feature = (change: Partial<Feature> = {}): Feature => ({
   id: 'A',
@@ -84,27 +84,5 @@ describe('fields of a record', () => {
     expect(one(trace(early, 'ours'), trace(late, 'theirs')).trace).toEqual({ by: 'theirs' });
     const plain = [feature({ name: 'ours' }), feature({ name: 'theirs' })] as const;
     expect(one(plain[0], plain[1]).name).toBe('ours');
-  });
-});
-
-describe('records of a list', () => {
-  const [a, b, c] = ['A', 'B', 'C'].map((linear_id) => ({ linear_id, title: linear_id })) as [
-    Issue,
-    Issue,
-    Issue,
-  ];
-  const ids = (list: Issue[]): string[] => list.map(({ linear_id }) => linear_id);
-
-  it('LAY-09 removed by one side are gone only if the other did not change them', () => {
-    expect(ids(issues({ ours: [a], theirs: [a, b], base: [a, b] }))).toEqual(['A']);
-    const changed = { ...b, title: 'changed' };
-    expect(issues({ ours: [a], theirs: [a, changed], base: [a, b] })).toEqual([a, changed]);
-    expect(ids(issues({ ours: [a], theirs: [a, b], base: null }))).toEqual(['A', 'B']);
-  });
-
-  it('LAY-09 keep our order; additions of theirs come last', () => {
-    expect(ids(issues({ ours: [c, a], theirs: [a, b, c], base: [a, c] }))).toEqual(['C', 'A', 'B']);
-    expect(ids(issues({ ours: [a, b], theirs: [a, c], base: [a] }))).toEqual(['A', 'B', 'C']);
-    expect(ids(issues({ ours: [a], theirs: [b, a], base: [a] }))).toEqual(['A', 'B']);
   });
 });

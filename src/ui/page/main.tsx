@@ -41,7 +41,7 @@ const ALL: View[] = [
 ];
 const VIEWS = ALL.filter(([name]) => !isExported || !['recall', 'fleet'].includes(name));
 
-/** For who sees the page for the first time. */
+/** Shown to a first-time visitor. */
 const ABOUT: Record<string, string> = {
   overview: 'What agents remember about this project, how far the work is, and what it needs from you.',
   features: 'What the project has to do. A feature is proved when forge saw its test pass.',

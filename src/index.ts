@@ -75,7 +75,7 @@ export type { Recalled, RecallHit } from './recall/recall.js';
 export type { RecoveryPlan } from './recover/plan.js';
 export type { InspectedCheckpoint, Recovered } from './recover/recover.js';
 export type { BackupList, Undone } from './recover/undo.js';
-export type { BriefingInput } from './session/briefing.js';
+export type { BriefingInput, PastCommit } from './session/briefing.js';
 export type { Briefing } from './session/briefing-rules.js';
 export type { EndedSession } from './session/end.js';
 export type { FocusInput } from './session/focus.js';

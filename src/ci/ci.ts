@@ -81,7 +81,7 @@ export async function checkAll(
     commits: inRange((one) => checkCommits(context, one)),
     memory: () => checkMemory(context),
     guard: inRange((one) => checkSecrets(context, one, input.baseline)),
-    features: () => checkFeatures(context, input.run ?? false, watch),
+    features: () => checkFeatures(context, range, input.run ?? false, watch),
     checkpoints: () => checkCheckpoints(context, range),
   };
   const checks: CiCheck[] = [];
@@ -244,9 +244,8 @@ async function checkCheckpoints(context: Context, range: CiRange | null): Promis
   const described = findings.map(async ({ code, tag, message, hint }): Promise<CiFinding> => {
     if (code !== 'missing' || !git || !repository) return { message, fix: hint };
     const path = shownFrom(repository.root, checkpointFile(layout, tag.replace(/^checkpoint\//, '')));
-    const log = await git(['log', '-1', '--diff-filter=A', '--format=%H %an', 'HEAD', '--', path]);
-    const [commit = '', ...author] = log.stdout.trim().split(' ');
-    if (log.code !== 0 || commit === '') return { message, fix: hint };
+    const [commit = '', ...author] = (await lastCommitOf(context, path, '--diff-filter=A')).split(' ');
+    if (commit === '') return { message, fix: hint };
     const push = formatArgv(['git', 'push', (await findRemote(repository, git)) ?? ORIGIN, tag]);
     return {
       message: `${message}. ${oneLine(author.join(' '), 80)}, who created it, has to push it: ${push}`,
@@ -257,8 +256,41 @@ async function checkCheckpoints(context: Context, range: CiRange | null): Promis
   return toResult(plural(checkpoints.length, 'checkpoint'), await Promise.all(described));
 }
 
-/** Passing features need a recorded run of their current tests. With `run`, the tests run now; nothing is saved. */
-async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch): Promise<Result> {
+/** Its id and author; empty if there is none. */
+async function lastCommitOf({ git }: Context, path: string, ...filter: string[]): Promise<string> {
+  const log = await git?.(['log', '-1', ...filter, '--format=%H %an', 'HEAD', '--', path]);
+  return log?.code === 0 ? log.stdout.trim() : '';
+}
+
+/** Features that passed before and fail. Only the range in which one began to fail fails for it. */
+async function findRegressed(
+  context: Context,
+  range: CiRange | null,
+  features: readonly Feature[],
+): Promise<CiFinding[]> {
+  const { repository, layout } = context;
+  const found = features.map(async (feature): Promise<CiFinding> => {
+    const path = featureFile(layout, feature.id);
+    const commit =
+      repository && (await lastCommitOf(context, shownFrom(repository.root, path))).split(' ')[0];
+    return {
+      ...describeFeature(context, feature, 'passed before and is failing'),
+      ...(commit && !range?.ids.has(commit) ? { warning: true } : {}),
+    };
+  });
+  return Promise.all(found);
+}
+
+/**
+ * Passing features need a recorded run of their current tests, and none may be failing that passed. With `run`, the tests
+ * run now; nothing is saved.
+ */
+async function checkFeatures(
+  context: Context,
+  range: CiRange | null,
+  run: boolean,
+  watch: VerifyWatch,
+): Promise<Result> {
   const features = readFeatures(context);
   const passing = features
     .filter(({ status }) => status === 'passing')
@@ -277,8 +309,10 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
   const warnings = passing.flatMap(({ feature }): CiFinding[] =>
     feature.id === lost ? [{ ...describeFeature(context, feature, uncommitted), warning: true }] : [],
   );
+  const failing = features.filter(({ id, status }) => status === 'failing' && passes.has(id));
+  const regressed = await findRegressed(context, range, failing);
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
-  if (!run) return toResult(detail, [...unproven, ...warnings]);
+  if (!run) return toResult(detail, [...unproven, ...regressed, ...warnings]);
   const testable = passing.filter(({ commands }) => commands && commands.length > 0) as Testable[];
   const trusted = testable.filter(({ commands }) => isTrusted(context, commands));
   const failures: CiFinding[] = [];
@@ -290,10 +324,10 @@ async function checkFeatures(context: Context, run: boolean, watch: VerifyWatch)
     const what = `is marked passing and ${now}: ${formatArgv(last.argv)}: ${not_run ?? whyFailed(last)}`;
     failures.push({ ...describeFeature(context, feature, what), output: last.output.tail.slice(-4096) });
   }
-  const findings = [...unproven, ...failures];
+  const findings = [...unproven, ...failures, ...regressed, ...warnings];
   const refused = testable.filter((one) => !trusted.includes(one)).map(({ feature }) => feature.id);
   const refusal = refused.length > 0 ? [describeRefusal(context, refused, testable)] : [];
-  const cause = findings.length === 0 ? 'refused' : 'findings';
+  const cause = findings.every(({ warning }) => warning) ? 'refused' : 'findings';
   return toResult(`${detail}, the tests of ${trusted.length} run`, [...findings, ...refusal], cause);
 }
 

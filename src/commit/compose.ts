@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
 import { taskLine, type Unit } from '../feature/tasks.js';
+import { isTestFile } from '../feature/test-files.js';
 import { type Focus, isAbout, reasonOf, taskTitle } from '../session/rules.js';
 import { type CommitMessage, isOwnSubject, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
@@ -71,7 +72,10 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     id: given.issue ?? typed?.[1] ?? (known.isBare ? '' : knownId),
     subject: typed?.[2] ?? given.title ?? taskTitle(focus, [given.issue, feature, focus.linear_issue]),
     ...(given.title === undefined ? {} : { isTyped: true }),
-    ...conventionalType(known.issues.find(({ linear_id }) => linear_id === issue)),
+    ...conventionalType(
+      known.issues.find(({ linear_id }) => linear_id === issue),
+      known.files,
+    ),
     what: given.what?.length ? [...given.what] : describeWork(done, known.files),
     why: given.why ?? reasonOf(focus, known.session?.goal, features),
     learned: fresh([...known.learned, ...(given.learned ?? [])], 'learned'),
@@ -86,10 +90,17 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
   };
 }
 
-function conventionalType(issue: Unit | undefined): { type?: string } {
+const DOCS = /^docs?\/|\.(?:md|mdx|rst|adoc)$/i;
+
+/** A release tool publishes a version for `feat` and `fix`. */
+function conventionalType(issue: Unit | undefined, files: KnownWork['files']): { type?: string } {
   const words = [issue?.type ?? '', ...(issue?.labels ?? [])].map((word) => word.toLowerCase());
   if (words.includes('bug')) return { type: 'fix' };
-  return words.some((word) => word === 'docs' || word === 'documentation') ? { type: 'docs' } : {};
+  const isAll = (test: (path: string) => boolean): boolean =>
+    files.length > 0 && files.every(({ path }) => test(path));
+  if (words.some((word) => word === 'docs' || word === 'documentation') || isAll((path) => DOCS.test(path)))
+    return { type: 'docs' };
+  return isAll(isTestFile) ? { type: 'test' } : {};
 }
 
 /** What the commit is about: the one feature that passed, if there is no task or it was done before. */

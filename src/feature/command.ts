@@ -70,7 +70,7 @@ const waysToProve = (id: string, style: Style): string =>
   );
 
 export function resultLine(result: FeatureResult, style: Style): string {
-  const { id, status, before, duration_ms, failure, command, planned, not_run, unproven } = result;
+  const { id, status, before, duration_ms, failure, line, command, planned, not_run, unproven } = result;
   if (planned) return `${style.dim('would run')} ${id}  ${oneLine(command, 300)}`;
   const change = before === status ? status : `${before} → ${status}`;
   if (not_run) return `${style.warn('-')} ${id}  ${change}  not run (${oneLine(not_run, 200)})`;
@@ -78,7 +78,8 @@ export function resultLine(result: FeatureResult, style: Style): string {
   if (unproven)
     return `${style.warn('!')} ${id}  ${change}  ${took}  its test passes but has never failed:\n${waysToProve(id, style)}`;
   const mark = status === 'passing' ? style.good('✓') : style.bad('✗');
-  const why = failure ? `  ${oneLine(failure, 200)} (${oneLine(command, 100)})` : '';
+  const cause = line === undefined ? '' : `:\n    ${style.dim(line)}`;
+  const why = failure ? `  ${oneLine(failure, 200)} (${oneLine(command, 100)})${cause}` : '';
   return `${mark} ${id}  ${change}  ${took}${why}`;
 }
 

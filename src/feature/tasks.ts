@@ -3,7 +3,7 @@ import { type EntryList, encodeFields, takeInById } from '../core/entries.js';
 import { activeIssuesFile, activeIssuesFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { compareIds, compareText, oneLine, plural } from '../core/text.js';
-import { blockersOf, type Feature, isSame } from './rules.js';
+import { blockersOf, type Feature, isSame, isUnprovenPass, proofOf } from './rules.js';
 
 /** RFC-9060 §5.1: an issue as a memory unit. These are the fields that forge reads; the others are kept unchanged. */
 export const Unit = z.looseObject({
@@ -171,6 +171,8 @@ function featureCandidates(
   return open.map((feature) => {
     // An unknown id blocks too: another branch may bring that feature.
     const waits = blockersOf(feature).filter((id) => !done.has(id));
+    // An agent has done what it can.
+    if (isUnprovenPass(feature)) waits.push(`its proof (for a person: ${proofOf(feature)})`);
     const isHeld = waits.length === 0 && feature.status === 'blocked';
     const { linear_issue } = feature;
     return {

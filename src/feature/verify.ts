@@ -86,8 +86,9 @@ export interface FeatureResult extends Ran {
   unproven?: true;
   /** Its test failed, and passed when it was run once more. */
   flaky?: true;
-  /** Why it failed, and the end of its output. */
+  /** Why it failed, the line of its output that says most, and the end of its output. */
   failure?: string;
+  line?: string;
   output?: string;
 }
 
@@ -218,12 +219,17 @@ async function verifyOne(
         ...(isUnprovenPass(after) && { unproven: true as const }),
         ...(isRepeated && { flaky: true as const }),
       }
-    : { output: output.tail.slice(-4096), ...(not_run === null ? { failure: whyFailed(last) ?? '' } : {}) };
+    : { output: output.tail.slice(-4096), ...(not_run === null ? describeFailure(last) : {}) };
   return {
     result: { id: feature.id, before: feature.status, ...shared, ...outcome },
     run: { feature: feature.id, ...shared, output_bytes: output.bytes, output_sha256: output.sha256 },
     tree,
   };
+}
+
+function describeFailure(run: ProcessRun): { failure: string; line?: string } {
+  const line = run.exit_code === null ? '' : tellingLine(run.output.tail);
+  return { failure: whyFailed(run) ?? '', ...(line === '' ? {} : { line }) };
 }
 
 /** Runs the commands in order up to the first that fails or ran no test. */
@@ -258,8 +264,8 @@ export async function runTest(
     env: { ...commandEnvironment(context.world.env), ...(watch.asBuilder ? { FORGE_ROLE: 'builder' } : {}) },
     timeoutMs: readConfig(context).features.timeout_seconds * 1000,
     stop: watch.signal,
-    // Enough for the 4096 characters that a failure shows.
-    keepBytes: 16 * 1024,
+    // The line that tells why may stand far above the end.
+    keepBytes: 128 * 1024,
     onOutput: watch.onOutput,
   });
   if (watch.signal?.aborted) throw new ForgeError('interrupted', 'interrupted', interrupted);
@@ -417,10 +423,9 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   updateFeatures(context, (before) =>
     before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? after(now) : now)),
   );
-  const line = last.exit_code === null ? (whyFailed(last) ?? '') : tellingLine(last.output.tail);
-  return ok
-    ? { result: 'passed', command }
-    : { result: 'failed', reason: whyFailed(last) ?? '', ...(line === '' ? {} : { line }), command };
+  if (ok) return { result: 'passed', command };
+  const { failure: reason, line = last.exit_code === null ? reason : undefined } = describeFailure(last);
+  return { result: 'failed', reason, ...(line && { line }), command };
 }
 
 /** The commit, and whether files outside `.forge/` differ from it: a pass then proves nothing about the commit. */

@@ -26,6 +26,7 @@ import {
   timestamp,
   warnOnce,
 } from '../project/project.js';
+import { readRunning } from '../session/running.js';
 import { approveRules, forgetRules } from '../trust/trust.js';
 import {
   describeLearning,
@@ -60,10 +61,11 @@ export function addLearning(context: Context, raw: NewLearning): Added | Observe
 /** Stores the new ones, in one step. */
 export function keepLearnings(context: Context, entries: readonly NewLearning[], at: string): Added[] {
   const kept: Added[] = [];
+  const session = readRunning(context)?.id;
   updateEntries(context, LEARNED_LIST, (before) => {
     const known = new Map(listLearnings(before).map((learning) => [learning.id, learning]));
     const fresh = entries.flatMap((entry) => {
-      const stored = { ...entry, ...madeBy(context), learned_at: at };
+      const stored = { ...entry, ...madeBy(context), learned_at: at, ...(session && { session }) };
       const learning = { ...stored, id: idOf(entry) };
       const twin = idsOf(entry).flatMap((id) => known.get(id) ?? [])[0];
       kept.push({ learning: twin ?? learning, duplicate: twin !== undefined });

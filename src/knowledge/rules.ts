@@ -36,7 +36,8 @@ export const NewLearning = z.discriminatedUnion('kind', [
 ]);
 export type NewLearning = z.infer<typeof NewLearning>;
 
-const at = { learned_at: z.optional(text) };
+/** `session`: the one that was running. */
+const at = { learned_at: z.optional(text), session: z.optional(text) };
 const StoredLearning = z.discriminatedUnion('kind', [
   z.looseObject({ kind: success, ...TEXTS.success, ...at }),
   z.looseObject({ kind: failure, ...TEXTS.failure, ...at }),
@@ -49,7 +50,7 @@ type StoredLearning = z.infer<typeof StoredLearning>;
 export const ANY_TASK = 'any task';
 
 /** One learned thing, as commands list it. */
-export type Learning = NewLearning & { id: string; learned_at?: string; by?: 'agent' };
+export type Learning = NewLearning & { id: string; learned_at?: string; by?: 'agent'; session?: string };
 
 const textsOf = (learning: NewLearning): string[] =>
   Object.keys(TEXTS[learning.kind]).map((field) => learning[field as keyof NewLearning]);
@@ -120,10 +121,10 @@ function toView(stored: readonly StoredLearning[], standing: Knowledge | null): 
   const of = (wanted: string): object[] =>
     once
       .filter(({ kind }) => kind === wanted)
-      .map(({ id: _, kind: _kind, by, ...fields }) => ({
+      .map(({ id: _, kind: _kind, by, session: _session, ...fields }) => ({
         ...fields,
         learned_at: fields.learned_at ?? '',
-        // RFC-9060 has no field for forge's own mark.
+        // RFC-9060 has no fields for forge's own marks.
         ...(by === undefined || by === 'agent' ? {} : { by }),
       }));
   return {

@@ -10,7 +10,7 @@ import { readPromotions } from '../events/promotions.js';
 import { believe } from '../feature/feature.js';
 import { readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
-import type { Commit } from '../git/read.js';
+import { type Commit, readLog } from '../git/read.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
 import { ignoredAmong, missingNames } from '../git/status.js';
 import { knowAllowed } from '../guard/allow.js';
@@ -135,19 +135,27 @@ export async function brief(
 }
 
 /** A commit that bypassed the hooks may have a secret in its subject. Masked before subjects are truncated. */
-async function maskSubjects(commits: readonly Commit[]): Promise<Commit[]> {
+async function maskSubjects<T extends Commit>(commits: readonly T[]): Promise<T[]> {
   const all = commits.map(({ subject }) => subject).join('\n');
   // All are scanned together, because a finding is rare.
   if ((await maskText(all)) === all) return [...commits];
   return Promise.all(commits.map(async (commit) => ({ ...commit, subject: await maskText(commit.subject) })));
 }
 
+/** `session`: the name of the one that its message names. */
+export type PastCommit = Commit & { session: string | null };
+
 /** The last commits of HEAD, newest first, without secrets in their subjects. */
 export async function readHistory(
-  context: Context,
+  { git }: Context,
   { limit = 200 }: { limit?: number } = {},
-): Promise<{ commits: Commit[] }> {
-  return { commits: await maskSubjects(await recentCommits(context, limit)) };
+): Promise<{ commits: PastCommit[] }> {
+  const logged = git ? await readLog(git, limit) : [];
+  const commits = logged.map(({ body: _, message, ...commit }) => ({
+    ...commit,
+    session: /^- Session: (\S+-session-\d+)$/m.exec(message)?.[1] ?? null,
+  }));
+  return { commits: await maskSubjects(commits) };
 }
 
 type GitFacts = Omit<Awaited<ReturnType<typeof readGitFacts>>, 'branch'>;

@@ -93,7 +93,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     const { kind, code, message, details } = toForgeError(error);
     // With an archive it cannot be ended again.
     const isEnded = id !== undefined && context.disk.exists(archiveFile(context.layout, id));
-    if (!isEnded || kind === 'bug') throw error;
+    if (!isEnded || kind === 'bug' || code === 'session.none') throw error;
     const hint = 'git add .forge && forge commit -m "Session end" --why "TEXT"   # once that is fixed';
     throw new ForgeError(kind, code, `${message} The session has ended.`, { ...details, hint });
   }
@@ -114,7 +114,8 @@ async function end(context: Context, raw: SessionEndInput): Promise<EndedSession
     const running = requireRunning(context);
     refuseHeld(context, running);
     const kfr = readKfr(context);
-    requireResolved(kfr, 'The session cannot end');
+    const isGiven = learnings.length > 0 || input.next !== undefined;
+    requireResolved(kfr, `The session cannot end${isGiven ? ', and what it was given is not kept' : ''}`);
     refreshViews(context);
     const focus = showFocus(context);
     const progress = readProgress(context);

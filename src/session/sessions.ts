@@ -4,6 +4,7 @@ import { newFileAuthors } from '../git/read.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
+import type { Learning } from '../knowledge/rules.js';
 import { type Context, timestamp } from '../project/project.js';
 import {
   type ArchivedSession,
@@ -123,6 +124,8 @@ export interface SessionDetail {
   /** Its questions that were answered, each with the answer. */
   answers: string[];
   progress: Progress;
+  /** What was learned in it that is still known. */
+  lessons: Learning[];
 }
 
 /** The running session or an archived one, by its shown or stored id, its number, or `latest`. */
@@ -134,19 +137,22 @@ export function showSession(context: Context, input: { id: string }): SessionDet
     running && isCalled(running.id, id)
       ? toArchive(running, { ...shortTerm(context), status: 'running', ended_at: null, learned: [] })
       : requireArchive(context, id);
-  const known = new Map(listKnowledge(context).learnings.map((learning) => [learning.id, learning]));
-  const learned = session.learned.flatMap((learning) => known.get(learning) ?? []);
+  const ids = new Set(session.learned);
+  const lessons = listKnowledge(context).learnings.filter(
+    (learning) => ids.has(learning.id) || learning.session === session.id,
+  );
   return {
     session: {
       ...row(session, archivedIds(context)),
-      learned: learned.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : [])),
-      failed: learned.flatMap((entry) => (entry.kind === 'failure' ? [entry.issue] : [])),
+      learned: lessons.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : [])),
+      failed: lessons.flatMap((entry) => (entry.kind === 'failure' ? [entry.issue] : [])),
       goal: session.goal ?? null,
     },
     focus: focusIn(session),
     kfr: kfrIn(session).entries,
     answers: answersIn(kfrIn(session)).map(({ text }) => text),
     progress: parseProgress(progressIn(session)),
+    lessons,
   };
 }
 

@@ -3,7 +3,7 @@ import { ForgeError } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import { describeLoop } from '../cycle/loop-state.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
-import { countStatuses, type Feature, type FeatureStatus, proofOf } from '../feature/rules.js';
+import { countStatuses, type Feature, type FeatureStatus, isUnprovenPass } from '../feature/rules.js';
 import type { Candidate } from '../feature/tasks.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -89,7 +89,7 @@ export async function whereYouStand(
     halted,
     paused: pause ? describeUnreviewed(pause) : null,
     loop: attempt(() => describeLoop(context), null),
-    waiting: attempt(() => forPerson(context), []),
+    waiting: attempt(() => forPerson(context, features ?? []), []),
     recovering,
     health: components.map(({ name, color }) => ({ name, color })),
     problems: [...problems],
@@ -109,8 +109,8 @@ export async function whereYouStand(
 const needsTrust = (context: Context): boolean =>
   showTrust(context).items.some(({ kind, state }) => kind !== 'rule' && state !== 'trusted');
 
-/** What `forge trust` asks, notes for somebody, and parked entries of all worktrees here. */
-function forPerson(context: Context): string[] {
+/** What `forge trust` asks, tests that never failed, notes for somebody, and parked entries of all worktrees here. */
+function forPerson(context: Context, features: readonly Feature[]): string[] {
   const { items } = showTrust(context);
   const missing = describeMissing(context);
   const open = items.filter(({ state }) => state !== 'trusted' && state !== 'missing');
@@ -118,9 +118,12 @@ function forPerson(context: Context): string[] {
   const what = rules === open.length ? 'invariant' : 'thing';
   const some = 0 < rules && rules < open.length ? ` (${plural(rules, 'invariant')})` : '';
   const notes = readNotes(context).filter(isForSomebody);
+  const unproven = features.filter(isUnprovenPass).map(({ id }) => id);
+  const confirm = `${plural(unproven.length, 'feature')} to confirm: forge feature confirm ${unproven.join(' ')}`;
   return [
     ...(open.length > 0 ? [`${plural(open.length, what)} to approve${some}: forge trust`] : []),
     ...(missing === null ? [] : [`${missing}: forge trust`]),
+    ...(unproven.length > 0 ? [confirm] : []),
     ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for somebody: forge note list --waiting`] : []),
     ...describeParked(context, ''),
     ...otherWorktrees(context).flatMap((other) =>
@@ -180,7 +183,7 @@ function workOn(context: Context, task: Candidate, features: readonly Feature[])
   const command = !feature?.tests?.length
     ? `forge feature edit ${task.id} --test "COMMAND"`
     : isBegun
-      ? proofOf(feature)
+      ? `forge done ${task.id}`
       : `forge focus set ${task.id}`;
   return [`${command}   # ${oneLine(task.title, 300)}`];
 }

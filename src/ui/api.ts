@@ -3,7 +3,14 @@ import { ForgeError } from '../core/error.js';
 import { objectsIn } from '../core/json.js';
 import { parseWhole } from '../core/schema.js';
 import { oneOf } from '../core/text.js';
-import { type Diagnosis, type Forge, type LogRow, TIERS } from '../index.js';
+import {
+  type Diagnosis,
+  type Forge,
+  type LogRow,
+  type PastCommit,
+  type SessionDetail,
+  TIERS,
+} from '../index.js';
 import { PAUSE_BYTES } from '../ledger/growth.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
 import { csvLine, cycleSeries, featureSeries, listDecisions, listDone, memorySeries } from './views.js';
@@ -192,20 +199,26 @@ async function readKfr({ forge: open }: Source) {
 /** A session's own commit is made just after its end. In ms. */
 const END_COMMIT = 60_000;
 
+/** Commits that name the session, and those of the same people in its time that name none. */
+function commitsOf(session: SessionDetail['session'], history: readonly PastCommit[]): PastCommit[] {
+  const [from, to] = [Date.parse(session.started_at), Date.parse(session.ended_at ?? '9999')];
+  const isThen = ({ at }: PastCommit, grace = 0): boolean =>
+    Date.parse(at) >= from - 1000 && Date.parse(at) <= to + grace;
+  const name = sessionName(session.id);
+  const named = history.filter((commit) => commit.session === name && isThen(commit, END_COMMIT));
+  const people = new Set(named.map(({ author }) => author));
+  const isBeside = (commit: PastCommit): boolean =>
+    commit.session === null && isThen(commit) && (people.size === 0 || people.has(commit.author));
+  return history.filter((commit) => named.includes(commit) || isBeside(commit));
+}
+
 async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
   const forge = open();
-  const { session, focus, kfr, answers, progress } = await forge.session.show({ id });
-  const [from, to] = [Date.parse(session.started_at), Date.parse(session.ended_at ?? '9999')];
+  const { session, focus, kfr, answers, progress, lessons } = await forge.session.show({ id });
   const { commits } = await forge.commit.history({ limit: 1000 });
-  const { learnings } = await forge.knowledge.list();
-  const isThen = (at: string | undefined): boolean => {
-    const time = Date.parse(at ?? '');
-    return time >= from && time <= to + END_COMMIT;
-  };
   const records = newest(await rows(), (row) => isOfSession(row, session.id));
   const verdict = records.find(({ kind, execution }) => kind === 'cycle' && execution !== undefined);
   const patterns = verdict ? objectsIn((await forge.memory.show({ id: verdict.id })).record.patterns) : [];
-  const lessons = learnings.filter(({ learned_at }) => isThen(learned_at));
   const own = new Set(lessons.flatMap((one) => (one.kind === 'success' ? [one.approach] : [])));
   return {
     session,
@@ -214,13 +227,12 @@ async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
     answers,
     /** `time` is `HH:MM` in UTC. */
     progress: progress.lines,
-    /** All that was learned in its time, by `forge learn` too. */
     lessons,
     /** Candidates that it saw again (`--confirm`). */
     confirmed: patterns.map(({ pattern }) => String(pattern)).filter((pattern) => !own.has(pattern)),
     /** Null without an evaluation; its classification is null if nothing was verified. */
     verdict: verdict ? { classification: verdict.classification ?? null } : null,
-    commits: commits.filter(({ at }) => isThen(at)),
+    commits: commitsOf(session, commits),
     records,
   };
 }

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { create } from '../support/checkpoints.js';
@@ -257,6 +257,30 @@ describe('forge ci: each cause alone', () => {
     expect(messages(both)).toEqual([
       expect.stringMatching(/^A is marked passing and fails now/),
       'the tests of 1 feature are not approved here and did not run: B',
+    ]);
+  });
+
+  it('GIT-07 a feature that passed and fails: an error for the range in which it began, later a warning', async () => {
+    const project = await ready();
+    project.write('code', '');
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'ls code']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'false']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    commit(project);
+    rmSync(join(project.dir, 'code'));
+    await runForge(project, ['feature', 'verify', '--all']);
+    commit(project);
+    for (const options of [[], ['--run']]) {
+      const report = await ci(project, ['--range', 'HEAD~1..HEAD', ...options]);
+      expect([report.exitCode, messages(report)]).toEqual([1, ['A passed before and is failing']]);
+    }
+    project.write('other', '');
+    commit(project);
+    const later = await ci(project, ['--range', 'HEAD~1..HEAD', '--run']);
+    expect([later.exitCode, later.checks[3]?.state, messages(later)]).toEqual([
+      0,
+      'warned',
+      ['A passed before and is failing'],
     ]);
   });
 

@@ -61,8 +61,9 @@ describe('forge status', () => {
       'LOOSE: the tests pass, and were never seen to fail',
     ]);
     expect(fix).toEqual(['forge done RED', 'forge feature confirm LOOSE']);
-    const { next } = await forgeJson<{ next: string[] }>(project, []);
-    expect(next).toContain('forge feature confirm LOOSE   # Loose');
+    const { next, waiting } = await forgeJson<{ next: string[]; waiting: string[] }>(project, []);
+    expect(next).toContain('forge done RED   # Red');
+    expect(waiting).toEqual(['1 feature to confirm: forge feature confirm LOOSE']);
     await forgeJson(project, ['session', 'start', 'LOOSE']);
     const { stdout } = await runForge(project, ['briefing']);
     expect(stdout).toMatch(

@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { SessionDetail } from '../../src/index.js';
 import { type Answers, ROUTES } from '../../src/ui/api.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
@@ -139,6 +140,30 @@ describe('the page’s API', () => {
     const running = await askApi<Answers['sessions/:id']>(server, `/api/sessions/${active?.id}`);
     expect(running.session.status).toBe('running');
     expect(running.kfr.map(({ text }) => text)).toEqual(['Payments survive', 'How long?']);
+  });
+
+  it('VIS-02 SES-08 a session has its own lessons and commits, not those of the next one', async () => {
+    const project = await makeForge();
+    const id = async (): Promise<string> =>
+      (await forgeJson<{ session: { id: string } }>(project, ['session', 'start'])).session.id;
+    const first = await id();
+    await forgeJson(project, ['learn', 'Ports are random', '--as', 'success']);
+    await forgeJson(project, ['session', 'end', '--learned', 'Dates are UTC']);
+    const second = await id();
+    await forgeJson(project, ['learn', 'Names are unique', '--as', 'success']);
+    await forgeJson(project, ['session', 'end']);
+    const server = await servePage(project);
+    const of = async (session: string) => {
+      const { lessons, commits } = await askApi<Answers['sessions/:id']>(server, `/api/sessions/${session}`);
+      const { learned } = (await forgeJson<SessionDetail>(project, ['session', 'show', session])).session;
+      return { learned: [...learned].sort(), lessons: lessons.length, commits: commits.length };
+    };
+    expect(await of(first)).toEqual({
+      learned: ['Dates are UTC', 'Ports are random'],
+      lessons: 2,
+      commits: 1,
+    });
+    expect(await of(second)).toEqual({ learned: ['Names are unique'], lessons: 1, commits: 1 });
   });
 
   it('VIS-03 pages the log from the newest record on', async () => {

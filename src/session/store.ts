@@ -14,6 +14,7 @@ import { decodeUtf8, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { Kfr, NO_KFR } from '../kfr/rules.js';
+import { readLearnings } from '../knowledge/rules.js';
 import { ledgerFolder } from '../ledger/files.js';
 import type { Context } from '../project/project.js';
 import {
@@ -164,7 +165,7 @@ export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 
 
 const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || closed.length > 0;
 
-/** Whether a session has something to archive: progress, working memory, records, or files or blockers in focus. */
+/** Whether a session has something to archive: progress, working memory, records, lessons, or files or blockers in focus. */
 export function hasWork(context: Context): boolean {
   const { files, blockers, started_at } = showFocus(context);
   const running = readRunning(context);
@@ -172,8 +173,9 @@ export function hasWork(context: Context): boolean {
   const isOwn = (started_at ?? '') >= (running?.started_at ?? '');
   if (isOwn && files.length + blockers.length > 0) return true;
   if (holdsWork(readProgressText(context)) || isUsed(readKfrFile(context))) return true;
-  const records = running ? context.disk.list(ledgerFolder(context.layout)) : [];
-  return records.some((name) => name.startsWith(`${running?.id}-`));
+  if (!running) return false;
+  if (readLearnings(context.disk).some(({ session }) => session === running.id)) return true;
+  return context.disk.list(ledgerFolder(context.layout)).some((name) => name.startsWith(`${running.id}-`));
 }
 
 /**

@@ -192,6 +192,8 @@ const library = (dist) =>
     outdir: dist,
     format: 'esm',
     splitting: true,
+    // Node prints the whole line that threw an error.
+    lineLimit: 120,
     drop: ['console'],
     chunkNames: 'chunks/[name]-[hash]',
     banner: {

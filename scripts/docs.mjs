@@ -1,5 +1,5 @@
 // npm run docs [-- --check]: writes what follows from the source, or with --check says what is stale (exit 1):
-// docs/commands.md, docs/page-api.md, docs/guard-rules.md, the digest of the guard's rules in CHANGELOG.md,
+// docs/commands.md, docs/library.md, docs/page-api.md, docs/guard-rules.md, the digest of the guard's rules in CHANGELOG.md,
 // schemas/*.json, the folders in agents/, and the last column of docs/requirements.md.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { agentFolders } from './agent-folders.mjs';
+import { libraryPage } from './library.mjs';
 import { pageApi } from './page-api.mjs';
 import { loadSources } from './sources.mjs';
 
@@ -153,6 +154,7 @@ async function generate() {
   const files = new Map();
   files.set('docs/commands.md', commandsPage(groups, sources));
   files.set('docs/page-api.md', pageApi(sources));
+  files.set('docs/library.md', libraryPage());
   const rules = sources.guardRules();
   files.set('docs/guard-rules.md', rulesPage(rules));
   files.set(

@@ -136,8 +136,9 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
     (value, step) => (value as Record<PropertyKey, unknown> | null)?.[step],
     root,
   );
-  const shown = found === undefined ? 'nothing' : oneLine(JSON.stringify(found) ?? typeof found, 60);
-  return `found ${shown}, allowed: ${allowed(issue)}`;
+  const shown =
+    found === undefined ? 'missing' : `found ${oneLine(JSON.stringify(found) ?? typeof found, 60)}`;
+  return `${shown}, allowed: ${allowed(issue)}`;
 }
 
 function allowed(issue: z.core.$ZodIssue): string {

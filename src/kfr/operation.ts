@@ -50,7 +50,7 @@ export function checkShape(operation: Operation): CheckedOperation {
   const choices = field === 'op' ? OPERATIONS : KINDS;
   const problem =
     field === 'op' || field === 'kind'
-      ? `found ${shownValue(operation[field])}, allowed: ${choices.join(', ')}`
+      ? `${operation[field] === undefined ? 'missing' : `found ${shownValue(operation[field])}`}, allowed: ${choices.join(', ')}`
       : describeIssue(issue, operation);
   throw new Refused('malformed', `${field || 'operation'}: ${oneLine(problem, 300)}.`, true);
 }
@@ -64,8 +64,7 @@ export function nameOf(operation: Operation | null, index: number): string {
   return [...words.map((word) => oneLine(word, 40)), ...quoted].join(' ');
 }
 
-const shownValue = (value: unknown): string =>
-  value === undefined ? 'nothing' : oneLine(JSON.stringify(value) ?? '?', 60);
+const shownValue = (value: unknown): string => oneLine(JSON.stringify(value) ?? '?', 60);
 
 export function kindOf(spelling: string): Kind {
   const kind = readKind(spelling);

@@ -58,7 +58,7 @@ describe('a damaged file', () => {
       '"open" | "done"',
       9,
     ],
-    ['a missing field', {}, 'items[1].id', 'nothing', 'string', 1],
+    ['a missing field', {}, 'items[1].id', null, 'string', 1],
     ['a value of another type', { id: 7 }, 'items[1].id', '7', 'string', 8],
     ['a text of another form', { id: 'a/b' }, 'items[1].id', '"a/b"', 'text like /^[A-Z]+$/', 8],
     ['a broken number', { priority: 1.5 }, 'items[1].priority', '1.5', 'a whole number', 9],
@@ -77,7 +77,8 @@ describe('a damaged file', () => {
     const second = 'id' in bad || Object.keys(bad).length === 0 ? bad : { id: 'B', ...bad };
     const error = failure(() => decode({ schema_version: '3.1', items: [{ id: 'A' }, second] }));
     expect(error).toMatchObject({ exit: 4, code: 'file.schema', details: { file, line, field } });
-    expect(error.message).toBe(`${file}:${line}: ${field}: found ${found}, allowed: ${allowed}.`);
+    const what = found === null ? 'missing' : `found ${found}`;
+    expect(error.message).toBe(`${file}:${line}: ${field}: ${what}, allowed: ${allowed}.`);
   });
 
   it('B-12 B-06 shows a long or hostile value in one short line', () => {

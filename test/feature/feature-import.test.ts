@@ -181,7 +181,7 @@ describe('importing', () => {
     ],
     ['broken JSON', '[\n{"name": "a"},\n]', 'import.json', 'Line 3: unexpected "]".'],
     ['a key twice', '[{"name": "a", "name": "b"}]', 'import.json', 'Line 1: the key "name" is duplicated.'],
-    ['an object of another kind', { tasks: [] }, 'input.invalid', 'features: found nothing, allowed: array.'],
+    ['an object of another kind', { tasks: [] }, 'input.invalid', 'features: missing, allowed: array.'],
     ['an empty list', [], 'import.empty', 'That list contains no features.'],
     ['no list', 'Just prose.', 'import.empty', 'That list contains no features.'],
     ['nothing', '', 'import.empty', 'That list contains no features.'],

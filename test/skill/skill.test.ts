@@ -200,7 +200,7 @@ describe('forge skill', () => {
     [
       'a missing name',
       '[skill]\ndescription = "x"\n',
-      /skill\.toml:1: skill\.name: found nothing, allowed: string/,
+      /skill\.toml:1: skill\.name: missing, allowed: string/,
     ],
     [
       'a number as keyword list',

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { AGENTS, type AgentName, type Moment, linesOf } from '../../src/agent/agents.js';
+import { AGENTS, type AgentName, linesOf, type Moment } from '../../src/agent/agents.js';
 import { hook, payload } from './agent-hooks.js';
 import { makeForge } from './forge-project.js';
 import type { Project } from './project.js';

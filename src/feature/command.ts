@@ -114,7 +114,7 @@ const describeLast = ({ at, commit, dirty, command, ...run }: NonNullable<ShownF
 };
 
 function renderFeature(
-  { last_run: last, fails_since, last_pass, ...feature }: ShownFeature,
+  { last_run: last, fails_since, last_pass, confirmed_at, ...feature }: ShownFeature,
   style: Style,
 ): string {
   const before = last_pass
@@ -128,6 +128,7 @@ function renderFeature(
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],
     ['passes since', verified_at ? `${verified_at} ${describeCommit(feature)}` : ''],
+    ['confirmed', confirmed_at ? `${confirmed_at} by a person; its tests were never seen to fail` : ''],
     ['fails since', fails_since ? `${fails_since}${before}` : ''],
     ['last run', last ? describeLast(last) : ''],
   ].filter(([, value]) => value !== '');

@@ -11,7 +11,7 @@ import { isSameOutside } from '../git/read.js';
 import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
 import { type LedgerRecord, readRecords, storeAudit } from '../ledger/memory.js';
-import { textIn } from '../ledger/record.js';
+import { textIn, textsIn } from '../ledger/record.js';
 import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
 import {
@@ -68,6 +68,8 @@ export interface ShownFeature extends Feature {
   /** Of a failing one: the first run that failed after the last one that passed. */
   fails_since?: string;
   last_pass?: { at: string; commit: string | null };
+  /** When a person accepted its tests, which have not failed since (FEA-05). */
+  confirmed_at?: string;
   last_run?: Pick<VerificationRun, 'command' | 'exit_code' | 'not_run'> & {
     at: string;
     commit: string | null;
@@ -91,12 +93,19 @@ export function showFeature(context: Context, { id }: { id: string }): ShownFeat
   const isFailure = (each: VerificationRun): boolean => isOwn(each) && !isPass(each) && !each.not_run;
   const since = records.slice(pass ? records.indexOf(pass) + 1 : 0);
   const failed = feature.status === 'failing' && since.find((record) => runsOf(record).some(isFailure));
+  const confirmed = readRecords(context, 'audit').findLast(
+    ({ record }) => record.kind === 'feature_confirmed' && textsIn(record.features).includes(feature.id),
+  );
+  const at = String(confirmed?.record.at);
+  const isProvenSince = records.some((record) => String(record.at) > at && runsOf(record).some(isFailure));
+  const isConfirmed = confirmed && feature.status === 'passing' && !isProvenSince;
   const { command, exit_code, not_run } = run;
   const more = { ...(last.dirty ? { dirty: true as const } : {}), ...(not_run ? { not_run } : {}) };
   return {
     ...feature,
     ...(failed ? { fails_since: String(failed.at) } : {}),
     ...(failed && pass ? { last_pass: { at: String(pass.at), commit: textIn(pass.commit) } } : {}),
+    ...(isConfirmed ? { confirmed_at: at } : {}),
     last_run: { at: String(last.at), commit: textIn(last.commit), command, exit_code, ...more },
   };
 }

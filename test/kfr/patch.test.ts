@@ -219,7 +219,7 @@ describe('a patch', () => {
     expectRefused(before, patched, '0 budget');
     // The largest three, and never what requires resolution.
     expect(patched.refusals[0]?.message).toMatch(
-      /^The KFR would have 8\d\d tokens; 800 are allowed\. Remove what is needed no more, or promote it to a note: kfr-4 \(Constraint, 78 tokens\), kfr-1 \(Constraint, 76 tokens\), kfr-2 \(Constraint, 76 tokens\)\.$/,
+      /^The KFR would have 8\d\d tokens; 800 are allowed\. Remove what is no longer needed, or promote it to a note: kfr-4 \(Constraint, 78 tokens\), kfr-1 \(Constraint, 76 tokens\), kfr-2 \(Constraint, 76 tokens\)\.$/,
     );
     expect(patch(before, { op: 'remove', id: 'kfr-1' }, add('Goal', 'x'.repeat(200))).refusals).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
@@ -192,7 +193,11 @@ describe('a new feature', () => {
     expect(verified.stdout).toContain('forge feature confirm A');
     const { stdout, stderr } = await runForge(project, ['feature', 'list']);
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^A +in_progress \(unproven\) +a\n$/), '']);
-    expect((await forgeJson<{ task: { id: string } }>(project, ['next'])).task.id).toBe('A');
+    const next = await forgeJson<{ task: null; reason: string }>(project, ['next']);
+    expect([next.task, next.reason]).toEqual([
+      null,
+      'everything left is blocked; A waits for its proof (for a person: forge feature confirm A)',
+    ]);
     project.write('broken', '');
     await runForge(project, ['feature', 'verify', 'A']);
     rmSync(project.path('broken'));
@@ -202,12 +207,19 @@ describe('a new feature', () => {
 
   it('FEA-05 a person confirms it; an agent does not', async () => {
     const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    const shown = async () => (await runForge(project, ['feature', 'show', 'A'])).stdout;
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test ! -e broken']);
     await runForge(project, ['feature', 'verify', 'A']);
     await expectError(project, ['feature', 'confirm', 'A'], '3');
     await forgeJson(project, ['feature', 'confirm', '--all', '--yes'], { terminal: true });
     expect(storedFeature(project, 'A')).not.toHaveProperty('unproven');
     expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing +a\n$/);
+    expect(await shown()).toMatch(/^ *confirmed +\S+ by a person; its tests were never seen to fail$/m);
+    project.write('broken', '');
+    await runForge(project, ['feature', 'verify', 'A']);
+    rmSync(join(project.dir, 'broken'));
+    await runForge(project, ['feature', 'verify', 'A']);
+    expect(await shown()).not.toContain('confirmed');
   });
 
   it('FEA-05 a result of the old test says nothing about a new one', async () => {

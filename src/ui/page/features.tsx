@@ -118,6 +118,7 @@ export const FeatureView = ({ id }: { id: string }) => (
         override,
         last_run,
         fails_since,
+        confirmed_at,
       } = feature;
       const [, label, tone] = STATES.find(([name]) => name === status) ?? [status, status, 'neutral'];
       return (
@@ -129,6 +130,7 @@ export const FeatureView = ({ id }: { id: string }) => (
                 ['verified', verified_at && <Time at={verified_at} />],
                 ['commit', verified_commit],
                 ['ran', verified_by],
+                ['confirmed by a person', confirmed_at && <Time at={confirmed_at} />],
                 ['fails since', fails_since && <Time at={fails_since} />],
                 ['last run', last_run && <LastRun {...last_run} />],
                 ['tests', tests],

@@ -139,7 +139,12 @@ function nextItems({ focus, next, passed, last, before, handovers, tool }: Brief
     if (left === null) return [];
     const task = (session.focus as Partial<Focus> | undefined)?.task;
     const isOther = focus.task !== null && task && task !== focus.task;
-    const from = `from ${sessionName(id)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`;
+    const about = isOther
+      ? ` on ${oneLine(task, 60)}`
+      : isFirst && session === before
+        ? ', the last on this task'
+        : '';
+    const from = `from ${sessionName(id)}${about}`;
     return [noted(left, [from, ...(session === handovers[0] ? since : [])])];
   });
   if (last.status !== 'interrupted' || last.resumed_by) return step;

@@ -169,17 +169,19 @@ function renderEnd(ended: EndedSession, style: Style): string {
   ].join('\n');
 }
 
-const rows = (sessions: readonly SessionRow[], style: Style): string =>
-  columns(
+function rows(sessions: readonly SessionRow[], style: Style): string {
+  const isShared = new Set(sessions.flatMap(({ by }) => by ?? [])).size > 1;
+  return columns(
     sessions.map(({ id, status, resumed_by, started_at, ended_at, by, task, next }) => [
       id,
       resumed_by ? 'resumed' : status,
       style.time(ended_at ?? started_at),
-      ...(sessions.some((one) => one.by) ? [oneLine(by ?? '', 30)] : []),
+      ...(isShared ? [oneLine(by ?? '', 30)] : []),
       task ? oneLine(task, 60) : '',
       next ? `next: ${oneLine(next, 60)}` : '',
     ]),
   );
+}
 
 function renderList({ active, sessions, more }: SessionOverview, style: Style): string {
   const running = active

@@ -120,7 +120,7 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   const why = found
     ? `${shown} is ambiguous: it matches ${matches.map(({ id }) => id).join(', ')}.`
     : `There is no session ${shown}.`;
-  throw usage('session.unknown', why, { hint: 'forge session list' });
+  throw usage(found ? 'session.ambiguous' : 'session.unknown', why, { hint: 'forge session list' });
 }
 
 type Passing = { id: string; status: string; verified_at?: string | null | undefined };

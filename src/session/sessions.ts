@@ -17,7 +17,7 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { judgeRunning, ownSessions, readRunning, showFocus } from './running.js';
+import { judgeRunning, readRunning, showFocus } from './running.js';
 import {
   archivedIds,
   changeArchive,
@@ -48,7 +48,7 @@ export interface SessionRow {
   next: string | null;
   resumed_from?: string;
   resumed_by?: string;
-  /** Of another clone's: who committed it. */
+  /** Who committed it. */
   by?: string;
 }
 
@@ -81,15 +81,13 @@ export async function listSessions(
 }
 
 /** Names come from git: memory has no personal data. */
-async function authorsOf(context: Context, archives: readonly ArchivedSession[]) {
-  const { git, repository, layout } = context;
-  const isOwn = ownSessions(context);
-  const first = archives.find(({ id }) => !isOwn(id));
+async function authorsOf({ git, repository, layout }: Context, archives: readonly ArchivedSession[]) {
+  const [first] = archives;
   if (!git || !repository || !first) return () => ({});
   const folder = shownFrom(repository.root, sessionsFolder(layout));
   const authors = await newFileAuthors(git, folder, first.started_at);
   return ({ id }: ArchivedSession): { by?: string } => {
-    const by = isOwn(id) ? undefined : authors.get(shownFrom(repository.root, archiveFile(layout, id)));
+    const by = authors.get(shownFrom(repository.root, archiveFile(layout, id)));
     return by === undefined ? {} : { by };
   };
 }

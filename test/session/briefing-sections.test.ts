@@ -303,7 +303,7 @@ describe('the parts of the briefing', () => {
     const data = { before, last: other, focus: { ...NO_FOCUS, task: 'B: Beta' } };
     expect(items(data, 'before')).toEqual(['the buffer is flushed too late']);
     expect(items(data, 'next')).toEqual([
-      'flush earlier (from 2026-02-20-session-001)',
+      'flush earlier (from 2026-02-20-session-001, the last on this task)',
       'Wire it up (from 2026-02-28-session-003 on G: Gamma)',
     ]);
   });

@@ -69,7 +69,7 @@ describe('matchSession', () => {
 
   it('SES-08 SES-02 reports an ambiguous short name, with both sessions', () => {
     const error = failure(() => matchSession(all, '2026-03-01-session-001'));
-    expect(error).toMatchObject({ exit: 2, code: 'session.unknown' });
+    expect(error).toMatchObject({ exit: 2, code: 'session.ambiguous' });
     expect(error.message).toBe(`"2026-03-01-session-001" is ambiguous: it matches ${A}, ${B}.`);
   });
 

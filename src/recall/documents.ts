@@ -266,6 +266,7 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
             : [
                 document('learned', learning.id, describeLearning(learning), {
                   at: learning.learned_at ?? null,
+                  session: learning.session ?? null,
                 }),
               ],
         ),

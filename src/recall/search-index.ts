@@ -21,7 +21,7 @@ import {
 import { termsOf } from './terms.js';
 
 /** The version of the tables, of the documents and of the term rules. */
-const VERSION = 10;
+const VERSION = 11;
 /** The number of documents per call of the library. */
 const BATCH = 500;
 /** The share of removed documents at which the file is rebuilt, because the word index still has their words. */

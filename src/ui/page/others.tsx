@@ -169,6 +169,13 @@ export function RecallView({ question }: { question: string | undefined }) {
   );
 }
 
+/** A hit of a session, of its log or its working memory leads to the session. */
+function hitLink(source: string, id: string, session: string | null): string | undefined {
+  if (TIERS.includes(source)) return undefined;
+  if (source === 'feature') return linkTo('features', id);
+  return session === null ? undefined : linkTo('sessions', session);
+}
+
 const Hits = ({ question }: { question: string }) => (
   <Ask route="recall" given={{ q: question }}>
     {({ hits, index, took_ms }) => (
@@ -178,8 +185,9 @@ const Hits = ({ question }: { question: string }) => (
         </p>
         <List
           items={hits}
-          entry={({ id, source, text, at, why, doubt }) => ({
-            name: TIERS.includes(source) ? <ShortId id={id} /> : <code>{short(id)}</code>,
+          entry={({ id, source, session, text, at, why, doubt }) => ({
+            name: TIERS.includes(source) ? <ShortId id={id} /> : id,
+            href: hitLink(source, id, session),
             badge: doubt ? ['yellow', `${source}, ${doubt}`] : ['accent', source],
             at,
             text,

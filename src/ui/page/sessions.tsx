@@ -38,6 +38,7 @@ export const KfrView = () => (
                         : undefined,
                       at: created_at,
                       text,
+                      note: parked?.reason,
                       commands: requires_resolution ? [`forge kfr patch --resolve "${id}=TEXT"`] : [],
                     })}
                   />

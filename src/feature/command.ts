@@ -83,6 +83,12 @@ export function resultLine(result: FeatureResult, style: Style): string {
   return `${mark} ${id}  ${change}  ${took}${why}`;
 }
 
+/** The output has just been shown: a line near its end needs no second look. */
+const withoutNearLine = ({ line, ...result }: FeatureResult): FeatureResult => {
+  const end = (result.output ?? '').trimEnd().split('\n').slice(-10);
+  return line === undefined || end.some((one) => one.includes(line)) ? result : { ...result, line };
+};
+
 /** From this width on, `list` has a column for ages. */
 const WIDE = 80;
 
@@ -168,7 +174,8 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
     );
   },
   render: ({ results }, style) =>
-    results.map((result) => resultLine(result, style)).join('\n') || 'No feature has tests yet.',
+    results.map((result) => resultLine(withoutNearLine(result), style)).join('\n') ||
+    'No feature has tests yet.',
   exit: ({ results }, { all }) => {
     const isFailed = ({ status, planned, not_run }: FeatureResult): boolean =>
       !planned && !not_run && status !== 'passing';

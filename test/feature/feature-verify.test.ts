@@ -216,6 +216,18 @@ describe('forge done', () => {
     expect((await runForge(project, ['feature', 'verify', 'A', '-v'])).stderr).toContain('\nfine\n');
   });
 
+  it('FEA-02 names the test that failed if it stands far above the end of the output', async () => {
+    const project = await makeForge();
+    const passed = [...Array(40).keys()].map((i) => `ok ${i + 2} - other\n`).join('');
+    project.write('output.txt', `not ok 1 - the first thing\n${passed}`);
+    const add = ['feature', 'add', 'A', 'a', '--no-run', '--test'];
+    await forgeJson(project, [...add, "sh -c 'cat output.txt; exit 1'"]);
+    const { stdout } = await runForge(project, ['done', 'A']);
+    expect(stdout).toMatch(/^✗ A .* exit code 1 \(.*\):\n {4}not ok 1 - the first thing\n$/);
+    project.write('output.txt', 'not ok 1 - the first thing\n');
+    expect((await runForge(project, ['done', 'A'])).stdout).toMatch(/^✗ A .* exit code 1 \(.*\)\n$/);
+  });
+
   it('FEA-02 without an id it verifies the task of the session', async () => {
     const project = await makeForge();
     await add(project, 'A', 'true');

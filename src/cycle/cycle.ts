@@ -6,7 +6,7 @@ import { oneLine } from '../core/text.js';
 import { forgetArrived, readOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
-import { type Feature, isUnprovenPass } from '../feature/rules.js';
+import type { Feature } from '../feature/rules.js';
 import { updateFeatures } from '../feature/store.js';
 import { commitAt } from '../git/read.js';
 import { readTip } from '../git/repository.js';
@@ -224,9 +224,7 @@ export function chooseTask(
   const isFree = id !== '' && feature?.status !== 'passing' && !readOthersClaims(context).has(id);
   if (isFree && !isLoop) return { id, why: 'in focus' };
   const { reason, candidates } = nextTask(context);
-  // Another run of tests that pass and never failed proves nothing.
-  const unproven = new Set(features.filter(isUnprovenPass).map((each) => each.id));
-  const ready = candidates.filter((each) => each.blocked_by.length === 0 && !unproven.has(each.id));
+  const ready = candidates.filter(({ blocked_by }) => blocked_by.length === 0);
   const order = [...(isFree ? [{ id, reason: 'in focus' }] : []), ...ready];
   const rank = triedTwice(context);
   const [task] = order.sort((a, b) => rank.indexOf(a.id) - rank.indexOf(b.id));

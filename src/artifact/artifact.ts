@@ -66,7 +66,10 @@ export function trivariate(
 
 const indexFolder = (context: Context): string => join(artifactsFolder(context.layout), 'index.d');
 
-/** ART-01: keeps a copy of a produced file, with the session, skill and issue that it came from. */
+/**
+ * ART-01: keeps a copy of a produced file, with the session, skill and issue that it came from. Adding it again restores a
+ * copy that is missing or damaged.
+ */
 export async function addArtifact(context: Context, raw: z.infer<typeof ArtifactInput>): Promise<Artifact> {
   const { file, type, name: given, cwd = context.layout.root } = checkInput(ArtifactInput, raw);
   const source = resolve(cwd, file);
@@ -98,13 +101,13 @@ export async function addArtifact(context: Context, raw: z.infer<typeof Artifact
   const index = join(indexFolder(context), `${type}-${artifact.id}.json`);
   return context.disk.withLock(() => {
     const present = context.disk.readDocument(ARTIFACT, index, null).value;
-    if (present) return present;
+    if (present && problemOf(context, present) === null) return present;
     for (const folder of [join(path, '..'), indexFolder(context)]) context.disk.makeFolder(folder);
     context.disk.replaceAll([
       { path, bytes },
-      { path: index, bytes: encodeDocument(artifact) },
+      ...(present ? [] : [{ path: index, bytes: encodeDocument(artifact) }]),
     ]);
-    return artifact;
+    return present ?? artifact;
   });
 }
 

@@ -75,6 +75,9 @@ export const group: Group = {
             ? [`${style.good('✓')} ${plural(verified, 'artifact')}, all as added`]
             : []),
           ...problems.map(({ path, problem }) => `${style.bad('✗')} ${path}: ${problem}`),
+          ...(problems.length > 0
+            ? ['  → git restore the file, or add it again: forge artifact add FILE']
+            : []),
         ].join('\n'),
       exit: ({ problems }) => (problems.length > 0 ? 1 : 0),
     }),

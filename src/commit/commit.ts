@@ -5,7 +5,7 @@ import { checkId, checkInput } from '../core/schema.js';
 import { checkText, tellingLine } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import { newlyPassing, readActive, readFeatures } from '../feature/store.js';
-import { type Git, type UserGit, userGit } from '../git/client.js';
+import { type Git, lines, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
 import { commitAt, type LoggedCommit, readCommit, readLog } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
@@ -66,8 +66,9 @@ export async function commitTemplate(
   const files = await readStagedFiles(git, false);
   const work = await readWork(context, { git, files, all: false });
   const base = pullRequest && work.parent ? await mainBranch(context) : null;
-  const commits = base === null ? [] : await messagesSince(repository, git, base);
-  const message = gatherMessages(composeMessage({}, work), commits);
+  const branch = base === null ? null : await readOwnCommits(repository, git, base);
+  const draft = composeMessage({}, work);
+  const message = branch ? gatherMessages(draft, branch.messages, branch.start) : draft;
   return { text: formatCommitMessage(message, readConfig(context).commit) };
 }
 
@@ -75,14 +76,18 @@ export async function commitTemplate(
  * The messages of the commits in this branch's pull request, oldest first; at most 500. Its base is the branch on the
  * server. The local one is the fallback.
  */
-async function messagesSince(repository: Repository, git: Git, base: string): Promise<string[]> {
+async function readOwnCommits(repository: Repository, git: Git, base: string) {
   const remote = (await findRemote(repository, git)) ?? ORIGIN;
   for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
     if ((await commitAt(git, name)) !== null) {
       const commits = (await readLog(git, 500, `${name}..HEAD`)).reverse();
-      return commits.filter(({ parents }) => parents < 2).map(wholeMessage);
+      const [fork] = lines((await git(['merge-base', name, 'HEAD'])).stdout);
+      return {
+        messages: commits.filter(({ parents }) => parents < 2).map(wholeMessage),
+        start: fork === undefined ? null : await readCommit(git, fork),
+      };
     }
-  return [];
+  return null;
 }
 
 /** GIT-02: commits the index with the user's own git, so that their hooks, signing and filters run. */

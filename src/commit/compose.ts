@@ -160,8 +160,18 @@ const unique = (texts: string[]): string[] => [...new Set(texts)];
 /** `features.json (F-1` of "features.json (F-1 now passing)": only its last state counts. */
 const nameIn = (updated: string): string => /^features\.json \(\S+/.exec(updated)?.[0] ?? updated;
 
-/** A pull request's text: its commits' messages as one. `draft` describes what is not committed yet. */
-export function gatherMessages(draft: CommitMessage, texts: readonly string[]): CommitMessage {
+const END = /^(?:chore: )?session end: /i;
+const isNamed = (text: string): boolean => text !== '' && text !== 'none';
+
+/**
+ * A pull request's text: its commits' messages as one. `draft` describes what is not committed yet, `start` the commit that
+ * the branch started from. Commits of plain git say little, so the ends of sessions supply what they lack.
+ */
+export function gatherMessages(
+  draft: CommitMessage,
+  texts: readonly string[],
+  start: { short: string; subject: string } | null,
+): CommitMessage {
   const parsed = texts.map(parseMessage);
   const commits = parsed
     .filter(({ subject }) => !isOwnSubject(subject))
@@ -174,21 +184,25 @@ export function gatherMessages(draft: CommitMessage, texts: readonly string[]): 
   const updated = messages.flatMap((message) => message.updated);
   const isLast = (line: string, at: number): boolean =>
     updated.findLastIndex((other) => nameIn(other) === nameIn(line)) === at;
-  const reasons = unique(commits.map(({ why }) => why).filter((why) => why !== ''));
+  const reasonsOf = (some: readonly CommitMessage[]): string =>
+    unique(some.map(({ why }) => why).filter((why) => why !== '')).join('\n\n');
+  const lastNamed = (name: 'linear' | 'session'): string =>
+    messages.map(({ backtrace }) => backtrace[name]).findLast(isNamed) ?? 'none';
+  const ended = parsed.findLast(({ subject }) => END.test(subject));
+  const title = draft.subject || (ended?.subject.replace(END, '') ?? '');
   return {
     id: last.id || draft.id,
-    subject: draft.subject !== '' && commits.length > 1 ? draft.subject : last.subject,
+    subject: title !== '' && commits.length > 1 ? title : last.subject,
     isTyped: true,
     what: unique(all.flatMap(({ what }) => what)),
-    why: reasons.join('\n\n') || draft.why,
+    why: reasonsOf(commits) || draft.why || reasonsOf(parsed),
     learned: unique(messages.flatMap(({ learned }) => learned)),
     updated: updated.filter(isLast),
     backtrace: {
-      ...draft.backtrace,
-      // The first commit names the commit that the branch started from.
-      parent: commits[0]?.backtrace.parent || 'none',
-      parentNote: commits[0]?.backtrace.parentNote ?? 'where this branch began',
-      linear: last.backtrace.linear || draft.backtrace.linear,
+      parent: start?.short ?? 'none',
+      parentNote: start ? oneLine(start.subject, 60) : undefined,
+      linear: lastNamed('linear'),
+      session: lastNamed('session'),
     },
   };
 }

@@ -102,8 +102,8 @@ function renderSync(
     ...reopened.map((id) => `  ${id} was reopened in Linear, and is active again`),
     ...pushed.map((what) => `  ${what}`),
     ...conflicts.map(
-      ({ id, field, ours, theirs }) =>
-        `${style.warn('!')} ${id}: ${field} was changed here and in Linear. Kept Linear's: ${JSON.stringify(oneLine(theirs, 80))}, not ${JSON.stringify(oneLine(ours, 80))}`,
+      ({ id, field, ours, theirs, is_local }) =>
+        `${style.warn('!')} ${id}: ${field} was changed here${is_local ? ', and texts are not sent' : ' and in Linear'}. Kept Linear's: ${JSON.stringify(oneLine(theirs, 80))}, not ${JSON.stringify(oneLine(ours, 80))}, which is in .forge/linear/active.d/${id}.json under "replaced"`,
     ),
     ...failed.map(
       ({ issue, message }) => `${style.bad('✗')} ${issue}${issue === '' ? '' : ': '}${oneLine(message, 200)}`,
@@ -168,10 +168,10 @@ export const group: Group = {
       example: 'forge linear start APP-7',
       writes: true,
       run: (call, id) => call.forge().linear.start({ id: id as string }),
-      render: ({ issue, reopened, branch, skill }, style) =>
+      render: ({ issue, reopened, branch, current, skill }, style) =>
         [
           `${style.good('✓')} ${style.strong(issue.linear_id)} ${reopened ? 'was done. It is active again, and started' : 'started'}${skill === null ? '' : `, with skill ${skill}`}`,
-          style.dim(`Next: git switch -c ${branch}`),
+          ...(current === branch ? [] : [style.dim(`Next: git switch -c ${branch}`)]),
         ].join('\n'),
     }),
     command<Issue>({

@@ -7,6 +7,7 @@ import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { usesClaims } from '../events/local-claims.js';
 import { changeActive, readActive } from '../feature/store.js';
+import { readBranch } from '../git/repository.js';
 import { type Context, timestamp } from '../project/project.js';
 import { leaveIssue, turnFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
@@ -67,6 +68,8 @@ export interface StartedIssue {
   /** The issue was done, and is active again. */
   reopened: boolean;
   branch: string;
+  /** The branch that is checked out; null if there is none. */
+  current: string | null;
   skill: string | null;
 }
 
@@ -108,7 +111,9 @@ export async function startIssue(context: Context, { id }: { id: string }): Prom
       ...{ kind: 'state', issue: issue.linear_id, uuid: issue.uuid, type: 'started' },
       ...(isActive ? {} : { reopens: true }),
     });
-  return { issue: started, reopened: !isActive, branch, skill: focus.skill ?? null };
+  const { git, repository } = context;
+  const current = git && repository ? await readBranch(repository, git) : null;
+  return { issue: started, reopened: !isActive, branch, current, skill: focus.skill ?? null };
 }
 
 const DoneInput = z.strictObject({ id: z.string(), summary: z.optional(z.string()) });

@@ -143,6 +143,8 @@ export interface Conflict {
   field: string;
   ours: string;
   theirs: string;
+  /** It was not changed in Linear. */
+  is_local: boolean;
 }
 
 /** Linear's types of states that end an issue. */
@@ -153,7 +155,7 @@ const TYPES_BY_LABEL = ['bug', 'feature'];
 
 /**
  * An issue after a pull: Linear's text wins, and notes of forge and people stay. A conflict is a text that was changed
- * here since the last pull.
+ * here since the last pull; `replaced` keeps it.
  */
 export function mergeRemote(
   local: Issue | null,
@@ -174,7 +176,15 @@ export function mergeRemote(
     const ours = local?.[field];
     const isEdited = ours !== undefined && base[field] !== undefined && ours !== base[field];
     return isEdited && ours !== theirs[field]
-      ? [{ id: remote.identifier, field, ours, theirs: theirs[field] }]
+      ? [
+          {
+            id: remote.identifier,
+            field,
+            ours,
+            theirs: theirs[field],
+            is_local: theirs[field] === base[field],
+          },
+        ]
       : [];
   });
   const criteria = [...theirs.description.matchAll(/^\s*[-*] \[[ xX]\] (.+)$/gm)].map(([, text = '']) =>
@@ -203,6 +213,9 @@ export function mergeRemote(
     updated_at: remote.updatedAt ?? now,
     ...(remote.url ? { url: remote.url } : {}),
     pulled: { title: theirs.title, description: theirs.description },
+    ...(conflicts.length > 0
+      ? { replaced: Object.fromEntries(conflicts.map(({ field, ours }) => [field, ours])) }
+      : {}),
   };
   return { issue, conflicts };
 }

@@ -150,7 +150,9 @@ async function pull(
     context.disk.replaceAll(reopened.map((id) => ({ path: doneIssueFile(context.layout, id), bytes: null })));
   });
   for (const issue of done) moveToHistory(context, issue);
-  const closed = done.map(({ linear_id }) => linear_id);
+  // Of the others, the end waits here to be sent.
+  const ended = done.filter(({ uuid }) => !isDone(states.get(uuid as string)?.type));
+  const closed = ended.map(({ linear_id }) => linear_id);
   return { pulled: safe.map(({ identifier }) => identifier), closed, reopened, conflicts };
 }
 
@@ -277,7 +279,8 @@ async function create(context: Context, request: Request, issue: Issue): Promise
   const { issue: merged } = mergeRemote(issue, made, timestamp(context));
   // The local text stays: Linear shows the criteria inside its description.
   const { description, acceptance_criteria, state } = issue;
-  renameIssue(context, issue.linear_id, { ...merged, description, acceptance_criteria, state });
+  const pulled = { title: merged.title, description };
+  renameIssue(context, issue.linear_id, { ...merged, description, acceptance_criteria, state, pulled });
   // An issue that nobody has started gets the state that the team gives to new ones.
   if (state !== 'unstarted' && state !== made.state?.type)
     enqueue(context, { kind: 'state', issue: made.identifier, uuid: made.id, type: state });

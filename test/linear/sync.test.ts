@@ -55,7 +55,9 @@ describe('forge linear, with Linear', () => {
     );
     (server.issues[0] as { title: string }).title = 'Theirs';
     const again = await run(project, server, 'pull');
-    expect(again.value?.conflicts).toEqual([{ id: 'APP-1', field: 'title', ours: 'Mine', theirs: 'Theirs' }]);
+    expect(again.value?.conflicts).toEqual([
+      { id: 'APP-1', field: 'title', ours: 'Mine', theirs: 'Theirs', is_local: false },
+    ]);
     expect((await issues(project))[0]).toMatchObject({
       title: 'Theirs',
       agent_state: { estimated_complexity: 'high' },

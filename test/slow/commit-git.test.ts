@@ -207,6 +207,25 @@ describe('forge commit template', () => {
     expect(stdout.match(/F-9 \w.*/g)).toEqual(['F-9 now passing)']);
   });
 
+  it('GIT-02 --pr takes what plain commits lack from the ends of sessions', async () => {
+    const project = await working();
+    const fork = project.git('rev-parse', '--short', 'HEAD');
+    project.git('switch', '-qc', 'side');
+    for (const name of ['a', 'b']) {
+      stage(project, `${name}.js`);
+      project.git('commit', '-qnm', `Add ${name}`);
+    }
+    await forgeJson(project, ['progress', 'add', 'wired both']);
+    await forgeJson(project, ['session', 'end']);
+    const { stdout } = await runForge(project, ['commit', 'template', '--pr']);
+    expect(stdout).toMatch(/^(?:\[\S+\] )?Wire the login form\n/i);
+    expect(stdout).toContain('## What\n- Add a\n- Add b\n');
+    expect(stdout).toMatch(/## Why\n\S/);
+    expect(stdout).toMatch(
+      new RegExp(`- Parent: ${fork} \\(.+\\)\n- Linear: .*\n- Session: 20\\S+-session-001\n`),
+    );
+  });
+
   it('GIT-02 --pr merges commits of another form too, and leaves out those that forge made', async () => {
     const project = await working();
     await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);

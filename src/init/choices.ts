@@ -30,6 +30,8 @@ export interface InitInput {
   allow?: boolean | undefined;
   /** One of `HOOK_CHOICES`. */
   hooks?: string | undefined;
+  /** Their lines may go into hooks that the project has. */
+  beside?: boolean | undefined;
 }
 
 /** Exit 2 for an invalid choice, before anything is written. */
@@ -103,7 +105,9 @@ export function listProposals(found: Findings, stack: Stack, input: InitInput): 
   const rest = isConventional(found) ? ', with subjects such as "feat: title"' : '';
   return [
     ...row('stack', found.stack, placesOf(found.parts) || 'no manifest found', stack),
-    ...row('test', test?.command, test?.by ?? '', input.test ?? ''),
+    ...(input.test !== undefined && input.test !== test?.command
+      ? []
+      : row('test', test?.command, test?.by ?? '', input.test ?? '')),
     ...row('id_pattern', idPattern, 'recent commits', input.idPattern),
     ...row('branch', branch?.name, branch?.known ? 'git' : 'checked out', input.branch),
     ...row(

@@ -56,8 +56,8 @@ async function askToSetUp({ agents, isRepository, found }: ProjectView, input: I
   }
   if (input.hooks === undefined && isRepository) {
     const whose = found.convention ? "agents' commits" : 'commits';
-    if (await confirm(`Install git hooks? git then refuses secrets, and ${whose} without a reason.`))
-      input.hooks = 'block';
+    const question = `Install git hooks, beside those that are there? git then refuses secrets, and ${whose} without a reason.`;
+    if (await confirm(question)) Object.assign(input, { hooks: 'block', beside: true });
   }
 }
 
@@ -67,7 +67,7 @@ const COMMENTS: Readonly<Record<string, string>> = {
   'forge import': 'take over notes and tasks of other tools; shows the plan first',
 };
 
-function render(result: InitResult, style: Style, { test }: Record<string, unknown>): string {
+function render(result: InitResult, style: Style): string {
   const { root, created, repaired, kept, agents, hooks, skipped, next } = result;
   const counts = [
     [created, 'created'],
@@ -84,7 +84,7 @@ function render(result: InitResult, style: Style, { test }: Record<string, unkno
     ...(hooks.length > 0 ? [`${style.good('hooks   ')}  ${hooks.join(', ')}`] : []),
     ...skipped.map((reason) => `${style.dim('skipped ')}  ${reason}`),
     `${style.strong(root)}: ${summary.join(', ')}.`,
-    ...renderProposals(result, style, test !== undefined),
+    ...renderProposals(result, style),
     '',
     'Next:',
     ...next.map((line) => {
@@ -120,10 +120,9 @@ const LABELS = {
 } as const;
 
 /** What was found; whatever is not set up has the command that does it. */
-function renderProposals({ proposals }: InitResult, style: Style, isTestGiven: boolean): string[] {
-  const shown = proposals.filter(({ name, taken }) => taken || name !== 'test' || !isTestGiven);
-  if (shown.length === 0) return [];
-  const rows = shown.map(({ name, value, from, taken }) => {
+function renderProposals({ proposals }: InitResult, style: Style): string[] {
+  if (proposals.length === 0) return [];
+  const rows = proposals.map(({ name, value, from, taken }) => {
     if (taken) return [LABELS[name], value, style.dim(from)];
     const set = style.command(`forge config set checkpoint.verify ${JSON.stringify(value)}`);
     const how = name === 'test' ? `; to run it at checkpoints too: ${set}` : '';

@@ -300,7 +300,7 @@ function writeScript(context: Context, { text, exists }: ScriptPlan): void {
 /** `.forge/` is complete by now, so a refusal is reported and does not fail the command. */
 async function setUp(
   context: Context,
-  { agents, allow, hooks }: InitInput,
+  { agents, allow, hooks, beside }: InitInput,
   result: InitResult,
 ): Promise<void> {
   const orSkip = async (what: string, install: () => Promise<void>): Promise<void> => {
@@ -309,7 +309,9 @@ async function setUp(
     } catch (error) {
       if (!(error instanceof ForgeError)) throw error;
       const { hint } = error.details;
-      result.skipped.push(`${what}: ${error.message}${hint === undefined ? '' : `; ${hint}`}`);
+      result.skipped.push(
+        `${what}: ${hint === undefined ? error.message : `${error.message.replace(/\.$/, '')}; ${hint}`}`,
+      );
     }
   };
   if (agents !== undefined && agents !== 'none')
@@ -324,6 +326,6 @@ async function setUp(
   if (hooks === 'warn' || hooks === 'block')
     await orSkip('hooks', async () => {
       const { installHooks } = await import('../hooks/install.js');
-      result.hooks = (await installHooks(context)).hooks.map(({ name }) => name);
+      result.hooks = (await installHooks(context, { others: beside })).hooks.map(({ name }) => name);
     });
 }

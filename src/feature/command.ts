@@ -1,6 +1,7 @@
+import { relative } from 'node:path';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { quoteWord } from '../core/argv.js';
+import { formatArgv, quoteWord } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type {
@@ -248,7 +249,21 @@ async function add(call: Call, first: string, second: string | undefined): Promi
     throw usage('feature.no_name', `${first} needs a name.`, { hint: hint(`${first} "NAME"`) });
   const given = second === undefined ? id : first;
   const input = { ...changeOf(call), name: await call.text(second ?? first) };
-  return call.forge().feature.add({ ...input, ...(given && { id: given }) }, firstRun(call));
+  const added = await call.forge().feature.add({ ...input, ...(given && { id: given }) }, firstRun(call));
+  noteFolder(call, added);
+  return added;
+}
+
+/** Tests run at the top. One that was meant for a folder below fails there, and not for lack of the work. */
+function noteFolder(call: Call, { features: [feature], first_run }: AddedFeature): void {
+  const { root } = call.forge();
+  const folder = formatArgv([relative(root, call.cwd)]);
+  if (!feature || call.cwd === root || !first_run || first_run.result === 'passed') return;
+  if (first_run.command.includes(folder)) return;
+  const test = `cd ${folder} && ${first_run.command}`;
+  call.say(
+    `! It ran in ${oneLine(root, 200)}. For a test of this folder: forge feature edit ${feature.id} --test ${quoteWord(`sh -c ${quoteWord(test)}`)}`,
+  );
 }
 
 function renderAdded({ features, first_run }: AddedFeature, style: Style): string {

@@ -1,4 +1,4 @@
-import { type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
+import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
@@ -10,8 +10,9 @@ const ABOUT: readonly OptionSpec[] = [
 ];
 
 /** Both are required. */
-function about({ tool, query }: Record<string, unknown>): { tool: string; query: string } {
-  if (typeof tool === 'string' && typeof query === 'string') return { tool, query };
+function about({ cwd, options }: Call): { tool: string; query: string; cwd: string } {
+  const { tool, query } = options as Record<string, unknown>;
+  if (typeof tool === 'string' && typeof query === 'string') return { tool, query, cwd };
   throw usage('finding.about', `${tool === undefined ? '--tool' : '--query'} is missing.`, {
     hint: 'forge finding has --tool Read --query src/login.ts',
   });
@@ -34,7 +35,7 @@ const add: CommandSpec<{ finding: Finding }> = {
   writes: true,
   run: async (call, fact) =>
     call.forge().finding.add({
-      ...about(call.options),
+      ...about(call),
       fact: await call.text(fact as string),
       failed: call.options.failed === true,
     }),
@@ -50,7 +51,7 @@ const extract: CommandSpec<{ finding: Finding }> = {
   writes: true,
   run: async (call, file = '-') =>
     call.forge().finding.extract({
-      ...about(call.options),
+      ...about(call),
       output: await call.file(file, { unscanned: true }),
       ...(call.options.exitCode === undefined ? {} : { exit: call.options.exitCode as number }),
     }),
@@ -73,7 +74,7 @@ const has: CommandSpec<KnownAnswer> = {
   summary: 'Say whether a question was answered in this session, and still is',
   example: 'forge finding has --tool Read --query src/login.ts',
   options: ABOUT,
-  run: (call) => call.forge().finding.has(about(call.options)),
+  run: (call) => call.forge().finding.has(about(call)),
   render: ({ known, fresh, finding, why }, style) =>
     [
       `${fresh ? style.good('known') : known ? style.warn('known, not fresh') : 'not known'}  ${why}`,

@@ -17,12 +17,15 @@ import { append, findingsIn, readerOf, readLines, type Stored, sessionOf } from 
 const StepInput = z.strictObject({
   tool: z.string().check(z.minLength(1), z.maxLength(100)),
   query: z.string().check(z.minLength(1), z.maxLength(4000)),
+  /** Where the tool ran; by default the top of the project. */
+  cwd: z.optional(z.string()),
 });
+type About = z.infer<typeof StepInput>;
 
 /** EXM-01: a finding in the caller's own words. */
 export const addFinding = (
   context: Context,
-  { fact, failed = false, ...about }: { tool: string; query: string; fact: string; failed?: boolean },
+  { fact, failed = false, ...about }: About & { fact: string; failed?: boolean },
 ): Promise<{ finding: Finding }> =>
   keep(context, about, { output: fact, success: !failed, isReported: true }, async (stored) => ({
     ...stored,
@@ -33,18 +36,18 @@ export const addFinding = (
 /** EXM-02: the fact in a tool's output. */
 export const extractFinding = (
   context: Context,
-  { output, exit, ...about }: { tool: string; query: string; output: string; exit?: number },
+  { output, exit, ...about }: About & { output: string; exit?: number },
 ): Promise<{ finding: Finding }> => keep(context, about, { output, exit: exit ?? null });
 
 async function keep(
   context: Context,
-  about: { tool: string; query: string },
+  about: About,
   result: Pick<Step, 'output' | 'exit' | 'success'> & { isReported?: boolean },
   change: (stored: Stored) => Promise<Stored> = async (stored) => stored,
 ): Promise<{ finding: Finding }> {
-  const { tool, query } = checkInput(StepInput, about);
+  const { tool, query, cwd = context.layout.root } = checkInput(StepInput, about);
   const step = {
-    ...{ tool, input: query, cwd: context.layout.root, ...result },
+    ...{ tool, input: query, cwd, ...result },
     ...{ at: context.world.now().getTime(), reader: readerOf(context) },
   };
   const stored = await change(await toStored(context, step, findingsIn(context).length + 1));
@@ -66,13 +69,9 @@ export const listFindings = (context: Context): { session: string | null; findin
   findings: findingsIn(context).map(shownAs),
 });
 
-export function hasFinding(context: Context, raw: { tool: string; query: string }): KnownAnswer {
-  const { tool, query } = checkInput(StepInput, raw);
-  const {
-    tokens: _,
-    exact: __,
-    ...answer
-  } = lookUp(context, tool, query, readerOf(context), context.layout.root);
+export function hasFinding(context: Context, raw: About): KnownAnswer {
+  const { tool, query, cwd = context.layout.root } = checkInput(StepInput, raw);
+  const { tokens: _, exact: __, ...answer } = lookUp(context, tool, query, readerOf(context), cwd);
   return answer;
 }
 

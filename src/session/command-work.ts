@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
+import { shownFrom } from '../core/paths.js';
 import { escapeControls, oneLine } from '../core/text.js';
 import type { Briefing, BriefingInput, Focus, FocusInput, SessionDetail, ShownProgress } from '../index.js';
 
@@ -152,11 +155,18 @@ async function change(call: Call, word: string | undefined): Promise<FocusInput>
   return {
     task: text === undefined ? undefined : await call.text(text),
     issue: issue === 'none' ? null : issue,
-    files: file,
+    files: file?.map((name) => fromTop(call, name)),
     phase,
     blockers: blocker,
     skill: skill === 'none' ? null : skill,
   } as FocusInput;
+}
+
+/** A file of this folder, as the project's top folder names it. */
+function fromTop(call: Call, name: string): string {
+  const path = resolve(call.cwd, name);
+  const { root } = call.forge();
+  return call.cwd !== root && existsSync(path) ? shownFrom(root, path) : name;
 }
 
 const setFocus: CommandSpec<Focus> = {

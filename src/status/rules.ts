@@ -171,7 +171,9 @@ export function isOrphan(
   if (parents > 1 || /^(Merge|Revert|Reapply|fixup!|squash!|amend!) /.test(subject)) return false;
   const { id, backtrace } = parseMessage(message);
   const ids = [id, ...backtrace.linear.split(/[^\w.-]+/)];
-  return !isOwnSubject(subject) && !ids.some((each) => known.has(each) || isIssue(each));
+  // A team may have another form: `APP-7: title`, `title (APP-7)`.
+  const isNamed = subject.split(/[^\w.-]+/).some((word) => known.has(word));
+  return !isOwnSubject(subject) && !isNamed && !ids.some((each) => known.has(each) || isIssue(each));
 }
 
 interface LinearFacts {

@@ -65,6 +65,12 @@ describe('forge artifact', () => {
       'its content is not what was added',
       'the file is missing',
     ]);
+    // Adding a file again restores its copy.
+    for (const name of ['a.md', 'b.md'])
+      await forgeJson(project, ['artifact', 'add', name, '--type', 'docs']);
+    expect([project.read(a), project.read(b)]).toEqual(['# a.md\n', '# b.md\n']);
+    rmSync(join(project.dir, c.replace(/triv_\w{12}/, 'triv_000000000000')));
+    expect(await forgeJson(project, ['artifact', 'verify'])).toEqual({ verified: 3, problems: [] });
   });
 
   it('ART-01 two branches that add artifacts merge without a conflict', async () => {
@@ -98,6 +104,9 @@ describe('forge artifact', () => {
     writeFileSync(join(project.dir, 'screen.png'), bytes);
     const added = await forgeJson<{ path: string }>(project, 'artifact add screen.png --type reports');
     expect(readFileSync(join(project.dir, added.path)).equals(bytes)).toBe(true);
+    project.git('add', '-A');
+    const scan = await runForge(project, ['guard', 'scan', '--staged']);
+    expect([scan.exitCode, scan.stdout]).toEqual([0, expect.stringContaining('nothing found')]);
   });
 
   it('LTM-13 a secret in an artifact is refused, and nothing is left', async () => {

@@ -246,6 +246,8 @@ describe('VIS-01 Linear', () => {
   it.each([
     ['[SX9-1] Add the form', 1, false],
     ['[login] Add the form', 1, false],
+    ['SX9-1: Add the form', 1, false],
+    ['Add the form (SX9-1)', 1, false],
     ['[ABC-7] An issue that is nowhere here', 1, false],
     ['[FORGE] No issue', 1, true],
     ['[FORGE] Session end: 2026-03-01-session-001', 1, false],

@@ -262,7 +262,7 @@ async function lastCommitOf({ git }: Context, path: string, ...filter: string[])
   return log?.code === 0 ? log.stdout.trim() : '';
 }
 
-/** Features that passed before and fail. Only the range in which one began to fail fails for it. */
+/** Features whose current tests passed before and fail. Only the range in which one began to fail fails for it. */
 async function findRegressed(
   context: Context,
   range: CiRange | null,
@@ -309,8 +309,10 @@ async function checkFeatures(
   const warnings = passing.flatMap(({ feature }): CiFinding[] =>
     feature.id === lost ? [{ ...describeFeature(context, feature, uncommitted), warning: true }] : [],
   );
-  const failing = features.filter(({ id, status }) => status === 'failing' && passes.has(id));
-  const regressed = await findRegressed(context, range, failing);
+  const isRegressed = (feature: Feature): boolean =>
+    feature.status === 'failing' &&
+    passes.get(feature.id)?.has(presentCommands(context, feature)?.at(-1) ?? '') === true;
+  const regressed = await findRegressed(context, range, features.filter(isRegressed));
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
   if (!run) return toResult(detail, [...unproven, ...regressed, ...warnings]);
   const testable = passing.filter(({ commands }) => commands && commands.length > 0) as Testable[];

@@ -207,8 +207,14 @@ export function matchSkills(
     .filter(({ manifest }) => !isUnfilled(manifest))
     .map(match)
     .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || (a.skill.name < b.skill.name ? -1 : 1));
+    .sort(
+      (a, b) =>
+        b.score - a.score || breadth(a.skill) - breadth(b.skill) || (a.skill.name < b.skill.name ? -1 : 1),
+    );
 }
+
+/** Of two that fit equally well, the one with fewer triggers is about less, so more about this. */
+const breadth = ({ manifest }: Skill): number => Object.values(manifest.triggers ?? {}).flat().length;
 
 /** SKL-04: a skill, then the skills it requires, each once. Exit 2 names the path to a missing skill or a cycle. */
 export function orderSkills(skills: readonly Skill[], first: string): string[] {

@@ -112,6 +112,13 @@ describe('forge skill', () => {
     expect(await match(project, 'bake a cake')).toEqual([]);
   });
 
+  it('SKL-02 of two skills that fit equally well, the one with fewer triggers comes first', async () => {
+    const project = await makeForge();
+    await putSkill(project, 'ship', { keywords: ['release'] });
+    const [first, second] = await match(project, 'Release 8.5.1');
+    expect([first?.name, second?.name, first?.score === second?.score]).toEqual(['ship', 'qa-review', true]);
+  });
+
   it('SKL-06 SES-01 a task activates the skill that fits best; focus says why, the briefing lists what fits', async () => {
     const project = await makeForge();
     await putSkill(project, 'baking', { keywords: ['cake', 'bread'] });

@@ -119,7 +119,7 @@ describe('forge briefing', () => {
     for (let n = 1; n <= 5; n++) await work('G', `publish G, step ${n}`);
     const { stdout } = await runForge(project, ['start', 'B']);
     expect(stdout).toMatch(
-      /Next step\n {2}flush B earlier \(from [^)]+001\)\n {2}publish G, step 5 \(from [^)]+006 on G: Part G\)\n/,
+      /Next step\n {2}flush B earlier \(from [^)]+001, the last on this task\)\n {2}publish G, step 5 \(from [^)]+006 on G: Part G\)\n/,
     );
     expect(stdout).toContain('The last session on this task\n  wired B\n');
     expect(stdout).toMatch(/Questions answered\n {2}Is B done\? → half of B\n/);

@@ -356,7 +356,7 @@ describe('an abandoned session', () => {
     project.write(`${SESSIONS}/${twin}.json`, project.read(`${SESSIONS}/${file}`).replace(own, twin));
     const { sessions } = await forgeJson<{ sessions: { id: string }[] }>(project, ['session', 'list']);
     expect(sessions.map(({ id }) => id).sort()).toEqual([own, twin].sort());
-    await expectError(project, ['session', 'show', session.id], '2 session.unknown');
+    await expectError(project, ['session', 'show', session.id], '2 session.ambiguous');
     expect((await forgeJson<StartedSession>(project, ['session', 'show', twin])).session.id).toBe(twin);
     expect((await start(project, at(ada, 2))).session.id).toBe('2026-03-01-session-002');
   });

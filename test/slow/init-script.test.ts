@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { composeScript } from '../../src/init/init.js';
 import { partsFor, STACKS, TOOLCHAINS } from '../../src/init/rules.js';
@@ -217,6 +218,11 @@ describe('init.sh', () => {
       const { exitCode, stdout } = run(folder, 'shellcheck', ['-s', 'sh', 'init.sh']);
       expect([stack, exitCode, stdout]).toEqual([stack, 0, '']);
     }
+  });
+
+  it.skipIf(!hasTool('shellcheck'))('GIT-03 nor has the script of git’s hooks', () => {
+    const script = fileURLToPath(new URL('../../templates/hooks/hook.sh', import.meta.url));
+    expect(run(makeFolder(), 'shellcheck', [script])).toMatchObject({ exitCode: 0, stdout: '' });
   });
 });
 

@@ -366,11 +366,11 @@ export const startOf = (line: string): string =>
 const plainLine = (line: string): string => `${startOf(line)}${/ hook \w+ [\w-]+/.exec(line)?.[0] ?? ''}`;
 
 /** Every string in a value. */
-export function linesOf(value: unknown): string[] {
+export function stringsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(linesOf);
+  return Object.values(value).flatMap(stringsIn);
 }
 
 export const runsHook = (agent: AgentName, value: unknown): boolean =>
-  linesOf(value).some((text) => isHookOf(agent, text));
+  stringsIn(value).some((text) => isHookOf(agent, text));

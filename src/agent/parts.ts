@@ -1,5 +1,5 @@
 import { KFR, KNOWN, PROMPTED, TOLD } from '../core/paths.js';
-import { AGENTS, type Agent, type AgentName, linesOf, type Moment } from './agents.js';
+import { AGENTS, type Agent, type AgentName, type Moment, stringsIn } from './agents.js';
 
 /** What forge writes into one file of an agent. Paths are relative to the project's top folder, or to the home folder. */
 export type Part = { agent: AgentName; file: string } & (
@@ -152,7 +152,7 @@ const IGNORED = '# forge: agents ask it for its memory\n.forge/\n';
 /** The words that start an MCP server: `command` and `args`, or a list in `command`. */
 function serverWords(value: unknown): string[] {
   const { command, args } = (value ?? {}) as { command?: unknown; args?: unknown };
-  return [command, args].flatMap(linesOf);
+  return [command, args].flatMap(stringsIn);
 }
 
 /** `forge`, `/opt/bin/forge.js`, `forge-memory@1`. Not a folder of that name, and no longer name. */

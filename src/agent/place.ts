@@ -8,7 +8,7 @@ import { opencodePlugin } from '../core/templates.js';
 import { lineAt } from '../core/text.js';
 import type { World } from '../core/world.js';
 import type { Context } from '../project/project.js';
-import { AGENTS, type AgentName, isHookOf, linesOf, startOf } from './agents.js';
+import { AGENTS, type AgentName, isHookOf, startOf, stringsIn } from './agents.js';
 import { readValue } from './edit-json.js';
 import { findPart } from './edit-text.js';
 import { type Part, type PartState, partsOf, SettingsProblem, serverStart, type Wish } from './parts.js';
@@ -192,7 +192,7 @@ function settingsIn(files: Files, part: Part): unknown {
 /** The command that starts forge in a file. Undefined if there is none, or if the file cannot be read. */
 function startIn(files: Files, part: Part): string | undefined {
   const settings = settingsIn(files, part);
-  const hook = linesOf(settings).find((line) => isHookOf(part.agent, line));
+  const hook = stringsIn(settings).find((line) => isHookOf(part.agent, line));
   return hook === undefined ? serverStart(valueAt(settings, serverPath(part) ?? [])) : startOf(hook);
 }
 

@@ -256,13 +256,13 @@ async function checkCheckpoints(context: Context, range: CiRange | null): Promis
   return toResult(plural(checkpoints.length, 'checkpoint'), await Promise.all(described));
 }
 
-/** Its id and author; empty if there is none. */
+/** Returns its id and author, or an empty string. */
 async function lastCommitOf({ git }: Context, path: string, ...filter: string[]): Promise<string> {
   const log = await git?.(['log', '-1', ...filter, '--format=%H %an', 'HEAD', '--', path]);
   return log?.code === 0 ? log.stdout.trim() : '';
 }
 
-/** Features whose current tests passed before and fail. Only the range in which one began to fail fails for it. */
+/** Features whose current tests passed before and fail. Each is an error for the range in which it began, later a warning. */
 async function findRegressed(
   context: Context,
   range: CiRange | null,

@@ -134,8 +134,8 @@ function checkSubject(message: ParsedMessage, rules: CommitRules, { stored }: Me
     const bare = BARE_ID.exec(text);
     const fix = bare ? `[${bare[1]}] ${bare[2]}` : `[${NO_ISSUE}] ${text || 'what the change does'}`;
     const form = 'The subject is not "[ID] description".';
-    // A team may check for this form itself.
-    const other = `${form} If yours have another form: forge config set commit.rules_off subject`;
+    // A team's own hook may require this form.
+    const other = `${form} If your project uses another form: forge config set commit.rules_off subject`;
     const what = text === '' ? 'The message has no subject.' : /^[A-Z0-9]+-\d+: /.test(text) ? other : form;
     return [problem('subject', line, what, oneLine(fix, 100))];
   }

@@ -276,7 +276,7 @@ export function removeQuietly(path: string): void {
   try {
     fs.unlinkSync(path);
   } catch {
-    // It stays.
+    // The file stays.
   }
 }
 

@@ -115,7 +115,7 @@ function release(path: string, mine: string): void {
   try {
     if (mine !== '' && stampOf(path) === mine) fs.unlinkSync(path);
   } catch {
-    // It stays, and is taken over.
+    // The lock stays until another process takes it over.
   }
 }
 

@@ -84,7 +84,7 @@ export function resultLine(result: FeatureResult, style: Style): string {
   return `${mark} ${id}  ${change}  ${took}${why}`;
 }
 
-/** The output has just been shown: a line near its end needs no second look. */
+/** The output was just printed, so a line near its end is not repeated. */
 const withoutNearLine = ({ line, ...result }: FeatureResult): FeatureResult => {
   const end = (result.output ?? '').trimEnd().split('\n').slice(-10);
   return line === undefined || end.some((one) => one.includes(line)) ? result : { ...result, line };
@@ -254,7 +254,7 @@ async function add(call: Call, first: string, second: string | undefined): Promi
   return added;
 }
 
-/** Tests run at the top. One that was meant for a folder below fails there, and not for lack of the work. */
+/** Tests run in the project's top folder. One that was written for a folder below it fails for that reason alone. */
 function noteFolder(call: Call, { features: [feature], first_run }: AddedFeature): void {
   const { root } = call.forge();
   const folder = formatArgv([relative(root, call.cwd)]);
@@ -262,7 +262,7 @@ function noteFolder(call: Call, { features: [feature], first_run }: AddedFeature
   if (first_run.command.includes(folder)) return;
   const test = `cd ${folder} && ${first_run.command}`;
   call.say(
-    `! It ran in ${oneLine(root, 200)}. For a test of this folder: forge feature edit ${feature.id} --test ${quoteWord(`sh -c ${quoteWord(test)}`)}`,
+    `! The test ran in ${oneLine(root, 200)}. To test this folder: forge feature edit ${feature.id} --test ${quoteWord(`sh -c ${quoteWord(test)}`)}`,
   );
 }
 

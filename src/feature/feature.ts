@@ -31,7 +31,7 @@ import {
   requireFeature,
   STATUSES,
   testsDiffer,
-  withoutDoubt,
+  trustTests,
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
 import { type Selection, selectNext } from './tasks.js';
@@ -274,7 +274,7 @@ export async function confirmFeatures(context: Context, raw: FeatureChoice): Pro
   if (confirmed.size === 0) return { features: named };
   storeAudit(context, { kind: 'feature_confirmed', features: [...confirmed], ...decision });
   const after = updateFeatures(context, (features) =>
-    features.map((feature) => (confirmed.has(feature.id) ? withoutDoubt(feature) : feature)),
+    features.map((feature) => (confirmed.has(feature.id) ? trustTests(feature) : feature)),
   );
   return { features: after.filter(({ id }) => confirmed.has(id)) };
 }

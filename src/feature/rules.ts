@@ -203,7 +203,7 @@ export const proofOf = (feature: Feature): string =>
   `forge ${isUnprovenPass(feature) ? 'feature confirm' : 'done'} ${feature.id}`;
 
 /** Trusts the tests: passing if they have passed. */
-export function withoutDoubt(feature: Feature): Feature {
+export function trustTests(feature: Feature): Feature {
   const { unproven, ...confirmed } = feature;
   return isUnprovenPass(feature) ? { ...confirmed, status: 'passing' } : confirmed;
 }

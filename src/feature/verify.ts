@@ -27,7 +27,7 @@ import {
   judged,
   requireFeature,
   testsDiffer,
-  withoutDoubt,
+  trustTests,
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
 import { isTestFile } from './test-files.js';
@@ -415,7 +415,7 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
     ...(await readTested(context)),
   };
   const after = (now: Feature): Feature => {
-    if (!ok) return withoutDoubt(now);
+    if (!ok) return trustTests(now);
     const unproven = { ...now, unproven: true };
     // Work has begun, so a person can accept this pass.
     return ['in_progress', 'failing'].includes(now.status) ? judged(unproven, ran) : unproven;

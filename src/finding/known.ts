@@ -184,7 +184,7 @@ function whyStale(
   if (one.at <= lost) return 'It was asked before this conversation was compacted.';
   if (one.question.kind === 'read') {
     const name = relative(context.layout.root, one.question.path);
-    if (one.sha === undefined) return `${name} changed while it was read, or was not there.`;
+    if (one.sha === undefined) return `${name} changed while it was read, or did not exist.`;
     const now = readOwn(context, one.question.path);
     return now?.sha === one.sha
       ? null

@@ -159,7 +159,7 @@ async function scanChange(
     scan.scanned++;
     const found = file.endsWith('.jsonl')
       ? guard.scanBytes(file, Buffer.from(text))
-      : scanPlain(guard, text, all || (isForges(file) && !isPicture(file, text)));
+      : scanPlain(guard, text, all || (isForges(file) && !isBinaryArtifact(file, text)));
     keep({ name: file === '' ? 'commit message' : file, line, commit }, found);
   });
 }
@@ -169,8 +169,8 @@ const scanPlain = (guard: Guard, text: string, all: boolean): Found[] =>
 
 const isForges = (name: string): boolean => /(^|\/)\.forge\//.test(name);
 
-/** An artifact that is no text. */
-const isPicture = (name: string, text: string): boolean =>
+/** A picture or another artifact that is not text. */
+const isBinaryArtifact = (name: string, text: string): boolean =>
   /(^|\/)\.forge\/memory\/artifacts\//.test(name) && (BINARY.test(name) || text.includes('\0'));
 
 interface From {

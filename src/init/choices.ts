@@ -30,7 +30,7 @@ export interface InitInput {
   allow?: boolean | undefined;
   /** One of `HOOK_CHOICES`. */
   hooks?: string | undefined;
-  /** Their lines may go into hooks that the project has. */
+  /** Adds forge's block to the project's own hooks. */
   beside?: boolean | undefined;
 }
 

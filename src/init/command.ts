@@ -56,7 +56,7 @@ async function askToSetUp({ agents, isRepository, found }: ProjectView, input: I
   }
   if (input.hooks === undefined && isRepository) {
     const whose = found.convention ? "agents' commits" : 'commits';
-    const question = `Install git hooks, beside those that are there? git then refuses secrets, and ${whose} without a reason.`;
+    const question = `Install git hooks? Existing ones get a marked block. git then refuses secrets, and ${whose} without a reason.`;
     if (await confirm(question)) Object.assign(input, { hooks: 'block', beside: true });
   }
 }

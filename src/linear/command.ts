@@ -103,7 +103,7 @@ function renderSync(
     ...pushed.map((what) => `  ${what}`),
     ...conflicts.map(
       ({ id, field, ours, theirs, is_local }) =>
-        `${style.warn('!')} ${id}: ${field} was changed here${is_local ? ', and texts are not sent' : ' and in Linear'}. Kept Linear's: ${JSON.stringify(oneLine(theirs, 80))}, not ${JSON.stringify(oneLine(ours, 80))}, which is in .forge/linear/active.d/${id}.json under "replaced"`,
+        `${style.warn('!')} ${id}: ${field} was changed ${is_local ? 'only here, and forge does not send texts' : 'here and in Linear'}. Kept Linear's: ${JSON.stringify(oneLine(theirs, 80))}. Yours is under "replaced" in the issue's file: ${JSON.stringify(oneLine(ours, 80))}`,
     ),
     ...failed.map(
       ({ issue, message }) => `${style.bad('✗')} ${issue}${issue === '' ? '' : ': '}${oneLine(message, 200)}`,

@@ -68,7 +68,7 @@ export interface StartedIssue {
   /** The issue was done, and is active again. */
   reopened: boolean;
   branch: string;
-  /** The branch that is checked out; null if there is none. */
+  /** The checked-out branch. Null without git or on a detached HEAD. */
   current: string | null;
   skill: string | null;
 }

@@ -214,7 +214,12 @@ export function mergeRemote(
     ...(remote.url ? { url: remote.url } : {}),
     pulled: { title: theirs.title, description: theirs.description },
     ...(conflicts.length > 0
-      ? { replaced: Object.fromEntries(conflicts.map(({ field, ours }) => [field, ours])) }
+      ? {
+          replaced: {
+            ...(local?.['replaced'] as object | undefined),
+            ...Object.fromEntries(conflicts.map(({ field, ours }) => [field, ours])),
+          },
+        }
       : {}),
   };
   return { issue, conflicts };

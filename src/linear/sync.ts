@@ -150,7 +150,7 @@ async function pull(
     context.disk.replaceAll(reopened.map((id) => ({ path: doneIssueFile(context.layout, id), bytes: null })));
   });
   for (const issue of done) moveToHistory(context, issue);
-  // Of the others, the end waits here to be sent.
+  // The others were ended here.
   const ended = done.filter(({ uuid }) => !isDone(states.get(uuid as string)?.type));
   const closed = ended.map(({ linear_id }) => linear_id);
   return { pulled: safe.map(({ identifier }) => identifier), closed, reopened, conflicts };

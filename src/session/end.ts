@@ -115,7 +115,10 @@ async function end(context: Context, raw: SessionEndInput): Promise<EndedSession
     refuseHeld(context, running);
     const kfr = readKfr(context);
     const isGiven = learnings.length > 0 || input.next !== undefined;
-    requireResolved(kfr, `The session cannot end${isGiven ? ', and what it was given is not kept' : ''}`);
+    requireResolved(
+      kfr,
+      `The session cannot end${isGiven ? ', and its lessons and next step were not saved' : ''}`,
+    );
     refreshViews(context);
     const focus = showFocus(context);
     const progress = readProgress(context);

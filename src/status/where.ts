@@ -119,7 +119,7 @@ function forPerson(context: Context, features: readonly Feature[]): string[] {
   const some = 0 < rules && rules < open.length ? ` (${plural(rules, 'invariant')})` : '';
   const notes = readNotes(context).filter(isForSomebody);
   const unproven = features.filter(isUnprovenPass).map(({ id }) => id);
-  const confirm = `${plural(unproven.length, 'feature')} to confirm: forge feature confirm ${unproven.join(' ')}`;
+  const confirm = `${plural(unproven.length, 'feature')} to confirm: forge feature confirm ${unproven.length > 5 ? '--all' : unproven.join(' ')}`;
   return [
     ...(open.length > 0 ? [`${plural(open.length, what)} to approve${some}: forge trust`] : []),
     ...(missing === null ? [] : [`${missing}: forge trust`]),

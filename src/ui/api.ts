@@ -202,7 +202,7 @@ const END_COMMIT = 60_000;
 /** Commits that name the session, and those of the same people in its time that name none. */
 function commitsOf(session: SessionDetail['session'], history: readonly PastCommit[]): PastCommit[] {
   const [from, to] = [Date.parse(session.started_at), Date.parse(session.ended_at ?? '9999')];
-  // Git's times are whole seconds.
+  // Git stores whole seconds.
   const isThen = ({ at }: PastCommit, grace = 0): boolean =>
     Date.parse(at) >= from - 1000 && Date.parse(at) <= to + grace;
   const name = sessionName(session.id);

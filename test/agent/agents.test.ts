@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { AGENT_NAMES, AGENTS, type AgentName, isHookOf, linesOf } from '../../src/agent/agents.js';
+import { AGENT_NAMES, AGENTS, type AgentName, isHookOf, stringsIn } from '../../src/agent/agents.js';
 import { type Answer, replyTo } from '../../src/agent/event.js';
 import { stopReason } from '../../src/kfr/rules.js';
 import {
@@ -203,7 +203,7 @@ describe('the wiring', () => {
     const hooks = hooksFor(agent, false, 'node /opt/forge.js');
     expect(Object.keys(hooks).sort()).toEqual([...events].sort());
     for (const item of Object.values(hooks))
-      expect(linesOf(item).filter((text) => isHookOf(agent, text))).not.toEqual([]);
+      expect(stringsIn(item).filter((text) => isHookOf(agent, text))).not.toEqual([]);
     expect(AGENTS[agent].wants('forge', false, false).join('\n')).toMatch(/\S/);
   });
 

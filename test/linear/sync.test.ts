@@ -64,6 +64,25 @@ describe('forge linear, with Linear', () => {
     });
   });
 
+  it('LIN-03 a text that was changed only here is not sent: Linear’s stays, and every text of ours is kept', async () => {
+    const server = await startLinear([{ title: 'Theirs', description: 'their text' }]);
+    const project = await makeForge();
+    await run(project, server, 'pull');
+    const file = '.forge/linear/active.json';
+    for (const [before, after] of [
+      ['Theirs', 'Mine'],
+      ['their text', 'my text'],
+    ] as const) {
+      project.write(file, project.read(file).replace(`"${before}"`, `"${after}"`));
+      const { value } = await run(project, server, 'pull');
+      expect(value?.conflicts).toMatchObject([{ ours: after, theirs: before, is_local: true }]);
+    }
+    expect((await issues(project))[0]).toMatchObject({
+      ...{ title: 'Theirs', description: 'their text' },
+      replaced: { title: 'Mine', description: 'my text' },
+    });
+  });
+
   it('LIN-03 EVT-03 push creates local issues in Linear; their id changes wherever it is used, state and claim stay', async () => {
     const server = await startLinear([{}]);
     const project = await makeForge();

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type AgentName, linesOf } from '../../src/agent/agents.js';
+import { type AgentName, stringsIn } from '../../src/agent/agents.js';
 import { forgeJson, makeLauncher, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
@@ -37,7 +37,7 @@ const NAMES = Object.keys(AGENTS) as AgentName[];
 
 /** The line that the agent passes to a shell. */
 function lineOf(agent: AgentName, event: string, command = makeLauncher()): string {
-  const found = linesOf(hooksFor(agent, false, command)[event]).find((text) => text.includes(' hook '));
+  const found = stringsIn(hooksFor(agent, false, command)[event]).find((text) => text.includes(' hook '));
   return found ?? '';
 }
 
@@ -58,7 +58,7 @@ function run(
   return { status, stdout, stderr };
 }
 
-const reasonIn = (stdout: string): string => linesOf(JSON.parse(stdout)).join('\n');
+const reasonIn = (stdout: string): string => stringsIn(JSON.parse(stdout)).join('\n');
 
 /** A stand-in for forge that records its calls. */
 function stub(): { env: NodeJS.ProcessEnv; wasCalled: () => boolean } {

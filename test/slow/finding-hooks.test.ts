@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { linesOf } from '../../src/agent/agents.js';
+import { stringsIn } from '../../src/agent/agents.js';
 import { forgeJson, makeLauncher, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project } from '../support/project.js';
@@ -34,7 +34,7 @@ class Claude {
 
   hook(event: string, more: object = {}): string {
     const line =
-      linesOf(hooksFor('claude', false, this.command)[event]).find((text) => text.includes(' hook ')) ?? '';
+      stringsIn(hooksFor('claude', false, this.command)[event]).find((text) => text.includes(' hook ')) ?? '';
     const payload = {
       session_id: this.session,
       transcript_path: this.transcript,

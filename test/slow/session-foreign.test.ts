@@ -99,7 +99,7 @@ describe('a session that was started here', () => {
     await forgeJson(clone, ['end']);
     const { sessions } = await forgeJson<SessionOverview>(clone, ['session', 'list']);
     expect(sessions.map(({ by }) => by)).toEqual([
-      expect.not.stringMatching(/Ben/),
+      expect.stringMatching(/^(?!Ben)\S/),
       expect.stringMatching(/^Ben/),
     ]);
     expect((await runForge(clone, ['session', 'list'])).stdout).toMatch(/-001 +ended +\S+ \S+ +Ben<U\+001B>/);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { AGENTS, type AgentName, linesOf, type Moment } from '../../src/agent/agents.js';
+import { AGENTS, type AgentName, type Moment, stringsIn } from '../../src/agent/agents.js';
 import { hook, payload } from './agent-hooks.js';
 import { makeForge } from './forge-project.js';
 import type { Project } from './project.js';
@@ -27,7 +27,7 @@ export async function told(
 ): Promise<string> {
   const { stdout, stderr, exitCode } = await call(agent, project, moment, change);
   expect([stderr, exitCode]).toEqual(['', 0]);
-  return stdout === '' ? '' : linesOf(JSON.parse(stdout)).join('\n');
+  return stdout === '' ? '' : stringsIn(JSON.parse(stdout)).join('\n');
 }
 
 export async function started(agent: AgentName): Promise<Project> {

@@ -1,6 +1,6 @@
 import { BEGIN, bare, END, inTable, keywordsOf, luhn, mentions, mod97, NUMBER } from './numbers.js';
-import { lazyRule, type Rule } from './rule.js';
-import { NATIONAL_IDS, type NationalId } from './rules/national-ids.js';
+import { lazyRule, type Rule, readTable } from './rule.js';
+import { NATIONAL_IDS } from './rules/national-ids.js';
 
 /** `id` is in upper case, without spaces, dots and dashes. */
 type Valid = (id: string, match: RegExpExecArray) => boolean;
@@ -205,7 +205,12 @@ const SHORT = /\d(?:\.?\d){6}-?[\dk]/gi;
 
 const ANCHORS: Readonly<Record<string, RegExp>> = { 'it-codice-fiscale': CODICE, 'cl-rut': SHORT };
 
-function nationalIdRule({ id, what, source, shape, words, formatted }: NationalId): Rule {
+function nationalIdRule(
+  source: string,
+  [id = '', list = '', form = '', shape = '', what = '']: string[],
+): Rule {
+  const words = list.split(',');
+  const formatted = form === '-' ? undefined : new RegExp(form.slice(1, -1));
   const isNamed = mentions(words);
   const valid = VALID[id] as Valid;
   const anchor = ANCHORS[id] ?? (/[A-Z]/.test(shape) ? LETTERED : NUMBER);
@@ -225,4 +230,4 @@ function nationalIdRule({ id, what, source, shape, words, formatted }: NationalI
 }
 
 /** A number needs a word near it, unless it is grouped as its authority groups it. */
-export const nationalIdRules = (): readonly Rule[] => NATIONAL_IDS.map(nationalIdRule);
+export const nationalIdRules = (): readonly Rule[] => readTable(NATIONAL_IDS, nationalIdRule);

@@ -69,3 +69,15 @@ export function lazyRule(rule: Omit<Rule, 'pattern'>, make: () => Rule['pattern'
     },
   };
 }
+
+/** The rules of a table: one per line, in columns, below the page that documents it. `#` starts a comment line. */
+export function readTable<T>(table: string, read: (source: string, columns: string[]) => T): T[] {
+  let source = '';
+  const rules: T[] = [];
+  for (const line of table.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    if (line.startsWith('https://')) source = line;
+    else rules.push(read(source, line.split(/ {2,}/)));
+  }
+  return rules;
+}

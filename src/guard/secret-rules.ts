@@ -1,4 +1,4 @@
-import { lazyRule, type Rule } from './rule.js';
+import { lazyRule, type Rule, readTable } from './rule.js';
 import { NAME, PARTS, SECRETS } from './rules/secrets.js';
 import {
   entropyOf,
@@ -143,8 +143,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   named: { rank: 4, flags: 'iy', pattern: asItIs, more: { isLoose: true } },
 };
 
-function readRule(line: string, source: string): Rule & { rank: number } {
-  const [id = '', name = '', word = '', anchors = '', text = '', what = ''] = line.split(/ {2,}/);
+function readRule(
+  source: string,
+  [id = '', name = '', word = '', anchors = '', text = '', what = '']: string[],
+): Rule & { rank: number } {
   const check = CHECKS[word];
   const kind = KINDS[name];
   if (!check || !kind || what === '') throw new Error(`The guard cannot read its rule ${id}.`);
@@ -165,13 +167,5 @@ function readRule(line: string, source: string): Rule & { rank: number } {
 }
 
 /** Sorted so that the most specific rule names a hit: by form, by the vendor's name near it, by place, by any name. */
-export function secretRules(): readonly Rule[] {
-  let source = '';
-  const rules: (Rule & { rank: number })[] = [];
-  for (const line of SECRETS.split('\n')) {
-    if (line === '' || line.startsWith('#')) continue;
-    if (line.startsWith('https://')) source = line;
-    else rules.push(readRule(line, source));
-  }
-  return rules.sort((a, b) => a.rank - b.rank);
-}
+export const secretRules = (): readonly Rule[] =>
+  readTable(SECRETS, readRule).sort((a, b) => a.rank - b.rank);

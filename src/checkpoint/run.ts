@@ -7,7 +7,7 @@ import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { runTest, type TestWatch, verifyFeatures, whyNotRun } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
-import { requireTrust } from '../trust/trust.js';
+import { isTrusted, requireTrust } from '../trust/trust.js';
 import type { CheckEvidence, Manifest } from './rules.js';
 
 export interface CheckpointWatch extends TestWatch {
@@ -17,55 +17,46 @@ export interface CheckpointWatch extends TestWatch {
   onEnd?(isFailed: boolean): void;
 }
 
-/** The result of one command. `why` is null if it passed. `run` is absent if it was not approved. */
-interface Outcome {
+/** A command that did not pass, and why. `run` is absent if it was not approved. */
+interface Failure {
   command: string;
-  why: string | null;
+  why: string;
   run?: ProcessRun;
 }
 
-/** Runs commands once each, up to the first failure, which it returns. `outcomes`: of every command that ran. */
-interface Runner {
-  /** A run in which no test ran proves nothing. */
-  firstFailed(commands: readonly string[]): Promise<Outcome | null>;
-  outcomes: Outcome[];
-}
+/** The results by command. Each runs once. */
+type Runs = Map<string, ProcessRun>;
 
-/** A command that a person has not approved is not run. No lock is held. */
-function runnerFor(context: Context, watch: CheckpointWatch): Runner {
-  const outcomes: Outcome[] = [];
-  const run = async (command: string): Promise<Outcome> => {
-    try {
-      requireTrust(context, [command]);
-    } catch (error) {
-      if (!(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
+/**
+ * Runs commands up to the first that does not pass, which it returns. A run in which no test ran proves nothing, and a
+ * command that a person has not approved is not run. No lock is held.
+ */
+async function findFailure(
+  context: Context,
+  commands: readonly string[],
+  runs: Runs,
+  watch: CheckpointWatch,
+): Promise<Failure | null> {
+  for (const command of commands) {
+    const known = runs.get(command);
+    if (!known && !isTrusted(context, [command]))
       return { command, why: 'not approved on this machine (forge trust)' };
-    }
-    watch.onStart?.(command);
-    const made = await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.');
-    const why = whyNotRun(context.layout.root, made) ?? whyFailed(made);
-    watch.onEnd?.(why !== null);
-    return { command, why, run: made };
-  };
-  const firstFailed = async (commands: readonly string[]): Promise<Outcome | null> => {
-    for (const command of commands) {
-      const known = outcomes.find((outcome) => outcome.command === command);
-      const outcome = known ?? (await run(command));
-      if (!known) outcomes.push(outcome);
-      if (outcome.why !== null) return outcome;
-    }
-    return null;
-  };
-  return { firstFailed, outcomes };
+    if (!known) watch.onStart?.(command);
+    const run =
+      known ?? (await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.'));
+    const why = whyNotRun(context.layout.root, run) ?? whyFailed(run);
+    if (!known) watch.onEnd?.(why !== null);
+    runs.set(command, run);
+    if (why !== null) return { command, why, run };
+  }
+  return null;
 }
 
 /** What the commands did on a tree. */
-const evidenceOf = ({ outcomes }: Runner, tree: string): CheckEvidence[] =>
-  outcomes.flatMap(({ command, run }) => {
-    if (!run) return [];
-    const { exit_code, duration_ms, output } = run;
-    return [{ command, exit_code, duration_ms, output_sha256: output.sha256, tree }];
-  });
+const evidenceOf = (runs: Runs, tree: string): CheckEvidence[] =>
+  [...runs].map(([command, { exit_code, duration_ms, output }]) => ({
+    ...{ command, exit_code, duration_ms, output_sha256: output.sha256, tree },
+  }));
 
 interface Claim {
   id: string;
@@ -128,24 +119,24 @@ export async function prove(
   tree: string,
   watch: CheckpointWatch,
 ): Promise<Proof> {
-  const runner = runnerFor(context, watch);
-  const failed = await runner.firstFailed(commands);
+  const runs: Runs = new Map();
+  const failed = await findFailure(context, commands, runs, watch);
   if (failed) {
-    await recordFailure(context, claims, failed, runner);
-    const { command, why, run: made } = failed;
+    await recordFailure(context, claims, failed, runs);
+    const { command, why, run } = failed;
     throw new ForgeError('findings', 'checkpoint.failed', `${command}: ${why}; no checkpoint was made.`, {
-      data: { command, exit_code: made?.exit_code ?? null, output: made?.output.tail.slice(-4096) ?? '' },
+      data: { command, exit_code: run?.exit_code ?? null, output: run?.output.tail.slice(-4096) ?? '' },
     });
   }
   const proven: Claim[] = [];
   for (const claim of claims) {
-    const failed = await runner.firstFailed(claim.commands);
+    const failed = await findFailure(context, claim.commands, runs, watch);
     if (failed) {
-      await recordFailure(context, [claim], failed, runner);
+      await recordFailure(context, [claim], failed, runs);
       context.warnings.push(`${claim.id} is not in the checkpoint. ${failed.command}: ${failed.why}`);
     } else proven.push(claim);
   }
-  const evidence = evidenceOf(runner, tree).flatMap((run) => {
+  const evidence = evidenceOf(runs, tree).flatMap((run) => {
     const features = proven.flatMap(({ id, commands: tests }) => (tests.includes(run.command) ? [id] : []));
     if (features.length > 0) return [{ ...run, features }];
     return commands.includes(run.command) ? [run] : [];
@@ -157,12 +148,11 @@ export async function prove(
 async function recordFailure(
   context: Context,
   claims: readonly Claim[],
-  { command }: Outcome,
-  { outcomes }: Runner,
+  { command, run }: Failure,
+  known: Runs,
 ): Promise<void> {
-  const known = new Map(outcomes.flatMap(({ command: line, run }) => (run ? [[line, run] as const] : [])));
   const ids = claims.flatMap(({ id, commands }) => (commands.includes(command) ? [id] : []));
-  if (ids.length > 0 && known.has(command)) await verifyFeatures(context, { ids }, { known });
+  if (ids.length > 0 && run) await verifyFeatures(context, { ids }, { known });
 }
 
 /** Runs the commands of a checkpoint again, up to the first failure. Exit 3 if one is not approved. */
@@ -171,11 +161,11 @@ export async function runAgain(
   commands: readonly string[],
   tree: string,
   watch: CheckpointWatch,
-): Promise<{ evidence: CheckEvidence[]; failed: Outcome | null }> {
+): Promise<{ evidence: CheckEvidence[]; failed: Failure | null }> {
   requireTrust(context, commands);
-  const runner = runnerFor(context, watch);
-  const failed = await runner.firstFailed(commands);
-  return { evidence: evidenceOf(runner, tree), failed };
+  const runs: Runs = new Map();
+  const failed = await findFailure(context, commands, runs, watch);
+  return { evidence: evidenceOf(runs, tree), failed };
 }
 
 /** A command or a feature that passed at the checkpoint, and its current result. */
@@ -188,8 +178,6 @@ export interface ProvedCheck {
   why?: string;
   /** The one that failed, or was not run. */
   command?: string;
-  /** Its tests passed at a commit with the same files as HEAD. */
-  passedAtHead?: true;
 }
 
 /**
@@ -200,13 +188,13 @@ export async function runProved(
   context: Context,
   { verified_by, evidence = [], features_passing }: Manifest,
   watch: CheckpointWatch,
-): Promise<(ProvedCheck & { feature?: Feature })[]> {
-  const runner = runnerFor(context, watch);
+): Promise<ProvedCheck[]> {
+  const runs: Runs = new Map();
   const judge = async (
     commands: readonly string[] | null,
   ): Promise<Pick<ProvedCheck, 'state' | 'why' | 'command'>> => {
     if (commands === null) return { state: 'not_run', why: 'its test is not a command' };
-    const failed = await runner.firstFailed(commands);
+    const failed = await findFailure(context, commands, runs, watch);
     if (!failed) return { state: 'passed' };
     const { command, why, run } = failed;
     const isFailed = run !== undefined && whyNotRun(context.layout.root, run) === null;
@@ -219,10 +207,10 @@ export async function runProved(
     ...evidence.flatMap((run) => ((run.features ?? []).length > 0 ? [run.command] : [])),
     ...features.flatMap(({ commands }) => commands ?? []),
   ]);
-  const checks: (ProvedCheck & { feature?: Feature })[] = [];
+  const checks: ProvedCheck[] = [];
   for (const name of new Set(verified_by))
     if (!ofFeatures.has(name)) checks.push({ name, kind: 'command', ...(await judge([name])) });
   for (const { feature, commands } of features)
-    checks.push({ name: feature.id, kind: 'feature', ...(await judge(commands)), feature });
+    checks.push({ name: feature.id, kind: 'feature', ...(await judge(commands)) });
   return checks;
 }

@@ -19,7 +19,7 @@ import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integri
 import { readRecords } from '../ledger/memory.js';
 import { type Context, findTracked, readConfig, readHalt } from '../project/project.js';
 import { requireSkill } from '../skill/skill.js';
-import { requireTrust, trustValueOf } from '../trust/trust.js';
+import { isTrusted, trustValueOf } from '../trust/trust.js';
 import { type CiRange, findRange, isFromFork } from './range.js';
 import {
   CI_CAUSES,
@@ -354,16 +354,6 @@ const describeFeature = (context: Context, { id }: Feature, what: string): CiFin
   fix: `forge done ${id}`,
   ...placeOf(context, shown(context.layout, featureFile(context.layout, id))),
 });
-
-function isTrusted(context: Context, commands: readonly string[]): boolean {
-  try {
-    requireTrust(context, commands);
-    return true;
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind === 'refused') return false;
-    throw error;
-  }
-}
 
 /** One value approves everything that this run would execute. */
 function describeRefusal(context: Context, refused: string[], all: readonly Testable[]): CiFinding {

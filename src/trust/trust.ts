@@ -164,6 +164,17 @@ export function requireTrust(
   });
 }
 
+/** Whether a person has approved all of them. */
+export function isTrusted(context: Context, commands: readonly string[]): boolean {
+  try {
+    requireTrust(context, commands);
+    return true;
+  } catch (error) {
+    if (error instanceof ForgeError && error.code === 'trust.needed') return false;
+    throw error;
+  }
+}
+
 /** What is approved one by one: the address of the event server and the invariants. */
 const listNamed = (context: Context): Runnable[] => {
   const { url } = readConfig(context).events;

@@ -219,7 +219,7 @@ describe('situations that forge recover leaves to a human', () => {
     await expectAlert(project, 'branch', /^diverged$/);
     project.git('checkout', '-q', '--orphan', 'fresh');
     project.git('commit', '-qm', 'Another history');
-    await expectAlert(project, 'branch', /^unrelated$/);
+    await expectAlert(project, 'branch', /^diverged$/);
   });
 
   it('B-108 GIT-06 a moved or missing tag, or a named one that is unreliable', async () => {

@@ -196,6 +196,3 @@ export const trustFile = inStateHome('trust');
 /** Tags of checkpoints are below `refs/tags/checkpoint/`. */
 export const TAG_FOLDER = 'checkpoint';
 export const tagOf = (name: string): string => `${TAG_FOLDER}/${name}`;
-
-/** How many cycles wait for consolidation: a cache. */
-export const windowFile = inState('window.json');

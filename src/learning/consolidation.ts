@@ -1,7 +1,5 @@
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
-import { readHint, writeHint } from '../core/files.js';
-import { windowFile } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
@@ -11,7 +9,6 @@ import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
 import {
   type Body,
   currentState,
-  headsBefore,
   type Memory,
   type RecordRef,
   readMemory,
@@ -88,10 +85,7 @@ export const planFor = (memory: Memory): Plan =>
 
 /** Consolidates, unless it is not due or something holds it back: then null. The caller holds the lock. */
 function consolidate(context: Context, { memory, due_in, waits }: Assessment): Plan | null {
-  if (due_in > 0 || waits !== null) {
-    rememberCount(context, WINDOW - due_in);
-    return null;
-  }
+  if (due_in > 0 || waits !== null) return null;
   const plan = planFor(memory);
   const cycles = memory.records('evaluation').filter(({ record }) => record.kind === 'cycle');
   const last_cycle = Number(cycles.at(-1)?.record.cycle ?? 0);
@@ -99,39 +93,18 @@ function consolidate(context: Context, { memory, due_in, waits }: Assessment): P
   openInvestigations(context, plan.contested);
   const coverage = { covers: memory.graph.heads(), cycles: cycles.length, last_cycle };
   storeRecords(context, recordsOf(plan, coverage));
-  rememberCount(context, 0);
   closeInvestigations(context);
   for (const { knowledge_id: id, pattern, scope } of plan.promoted)
     queueEvent(context, 'learning', id, { kind: 'promotion', id, title: pattern, scope });
   return plan;
 }
 
-/**
- * The cached count of uncovered cycles before the last append, or null if it was of other heads. Counting reads the whole
- * ledger. The caller holds the lock.
- */
-export function rememberedCount(context: Context): number | null {
-  const hint = readHint<{ of: string; uncovered: number }>(windowFile(context.layout));
-  const isCurrent = hint?.of === headsBefore(context).join(' ');
-  return hint && isCurrent && Number.isSafeInteger(hint.uncovered) ? hint.uncovered : null;
-}
-
-function rememberCount(context: Context, uncovered: number): void {
-  const of = currentState(context).heads.join(' ');
-  if (!context.disk.dryRun) writeHint(windowFile(context.layout), { of, uncovered });
-}
-
 /** What recording led to. */
 export type Consolidated = NonNullable<ReturnType<typeof afterRecording>>;
 
-/**
- * After `added` evaluated cycles were recorded: consolidates when that makes it due. `before` is the count before them, or
- * null. Returns null if none was added. The caller holds the lock.
- */
-export function afterRecording(context: Context, before: number | null, added: number) {
-  const uncovered = before === null ? WINDOW : before + added;
-  if (uncovered < WINDOW) rememberCount(context, uncovered);
-  if (added === 0) return null;
+/** After cycles with a verdict were recorded: consolidates when that makes it due. The caller holds the lock. */
+export function afterRecording(context: Context) {
+  const uncovered = currentState(context).uncovered ?? WINDOW;
   const assessment = uncovered < WINDOW ? null : assess(context);
   const plan = assessment && consolidate(context, assessment);
   const { due_in, waits } = assessment ?? { due_in: WINDOW - uncovered, waits: null };

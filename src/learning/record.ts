@@ -7,7 +7,7 @@ import { hasClaimed } from '../events/local-claims.js';
 import { guardGrowth } from '../ledger/growth.js';
 import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
-import { afterRecording, type Consolidated, rememberedCount } from './consolidation.js';
+import { afterRecording, type Consolidated } from './consolidation.js';
 import {
   afterFailedWrite,
   CycleInput,
@@ -77,16 +77,12 @@ function recordCycles(context: Context, raw: readonly CycleInput[]) {
           : `, which could not be written before, is recorded now, as ${input.classification}.`;
         if (!redacted) context.warnings.push(`Cycle ${cycle}${what}`);
       }
-      const before = context.disk.dryRun ? null : rememberedCount(context);
       tryAfter(context, 'the size of memory was not checked', () => guardGrowth(context));
-      // LTM-08 counts cycles with a verdict. One that is known may have been counted before.
-      const judged = stored.filter((cycle, i) => cycle.evaluation && all[i]?.input.classification);
-      const count = judged.some(({ known }) => known) ? null : before;
-      const added = new Set(judged.map(({ execution }) => execution.id)).size;
-      const consolidation = context.disk.dryRun
-        ? null
-        : tryAfter(context, 'not consolidated', () => afterRecording(context, count, added));
-      return { cycles: stored.slice(pending.length), ...(consolidation ? { consolidation } : {}) };
+      const cycles = stored.slice(pending.length);
+      const isJudged = stored.some((cycle, i) => cycle.evaluation && all[i]?.input.classification);
+      if (context.disk.dryRun || !isJudged) return { cycles };
+      const consolidation = tryAfter(context, 'not consolidated', () => afterRecording(context));
+      return { cycles, ...(consolidation ? { consolidation } : {}) };
     });
   } catch (error) {
     throw keepForRetry(context, error, inputs);

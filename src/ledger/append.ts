@@ -39,6 +39,8 @@ interface AppendState {
   heads: string[];
   maxN: number;
   maxCycle: number;
+  /** Cycles with a verdict since the last consolidation. Null if only the containers tell. */
+  uncovered: number | null;
   /** The largest size of memory, in bytes, that a human accepted; 0 if none. */
   accepted: number;
   /** Also set while an audit record halts writing. */
@@ -126,7 +128,6 @@ function tryAppend(context: Context, drafts: readonly Draft[], evenDamaged: bool
   if (!writeLines(path, bytes, !open)) return null;
   journalStored(context, seg, lines);
   const stamp = stampOf(path);
-  const before = state.heads;
   // The folder as it should be now. If somebody else changed it meanwhile, the next append reads it again.
   const files = [...listed.filter((file) => file.name !== name), { name, stamp }];
   const folder = digestOf(files.sort((a, b) => (a.name < b.name ? -1 : 1)));
@@ -138,7 +139,7 @@ function tryAppend(context: Context, drafts: readonly Draft[], evenDamaged: bool
     open: { name, stamp, session, last: stored.at(-1)?.id ?? '', git: open?.git ?? git },
   };
   saveState(context, left);
-  if (disk.hold) last = { hold: disk.hold, before, state: left };
+  if (disk.hold) last = { hold: disk.hold, state: left };
   appendToViews(context, lines, { before: digestOf(listed), after: folder });
   return stored;
 }
@@ -180,11 +181,19 @@ function planLines(
     if (fields['halts'] === true) next.isDamaged = true;
     next.accepted = Math.max(next.accepted, Number(fields['growth'] ?? 0));
     if (tier === 'execution' && fields['cycle'] === cycle) next.maxCycle = cycle;
+    next.uncovered = countUncovered(next.uncovered, tier, fields);
     lines.push(line);
     stored.push({ id, n });
     prev = id;
   }
   return { lines, stored, next };
+}
+
+function countUncovered(before: number | null, tier: Tier, body: Record<string, unknown>): number | null {
+  if (body.kind === 'consolidation') return 0;
+  if (body.kind === 'reset') return null;
+  const isJudged = tier === 'evaluation' && body.kind === 'cycle' && body.classification !== null;
+  return before === null ? null : before + (isJudged ? 1 : 0);
 }
 
 /**
@@ -265,17 +274,14 @@ export function closeCopiedFile(context: Context): void {
 }
 
 /** The last append of this process. */
-let last: { hold: object; before: readonly string[]; state: AppendState } | null = null;
-
-const lastAppend = ({ disk: { hold } }: Context) => (hold !== null && last?.hold === hold ? last : null);
-
-/** The heads before the last append, for a caller that has held the lock since; otherwise those of now. */
-export const headsBefore = (context: Context): readonly string[] =>
-  lastAppend(context)?.before ?? currentState(context).heads;
+let last: { hold: object; state: AppendState } | null = null;
 
 /** What the next append would continue. `listed`: the ledger's files, if the caller has just listed them. */
-export const currentState = (context: Context, listed?: readonly Listed[]): Readonly<AppendState> =>
-  lastAppend(context)?.state ?? loadState(context, listed).state;
+export function currentState(context: Context, listed?: readonly Listed[]): Readonly<AppendState> {
+  const { hold } = context.disk;
+  // A caller that has held the lock since the last append need not list the files again.
+  return hold !== null && last?.hold === hold ? last.state : loadState(context, listed).state;
+}
 
 /** The state of the last append while the folder is unchanged. Otherwise it is computed from the containers. */
 function loadState(
@@ -294,7 +300,16 @@ function loadState(
     0,
     ...graph.audit('acknowledged').map(({ record }) => Number(record.growth ?? 0)),
   );
-  const found = { bytes: sizeOf(listed), ledger, heads, maxN, maxCycle, accepted, isDamaged };
+  const found = {
+    bytes: sizeOf(listed),
+    ledger,
+    heads,
+    maxN,
+    maxCycle,
+    uncovered: null,
+    accepted,
+    isDamaged,
+  };
   return { state: { folder, ...found, open: known?.open ?? null }, listed };
 }
 

@@ -23,7 +23,6 @@ export {
   type Body,
   currentState,
   type Draft,
-  headsBefore,
   type RecordRef,
 } from './append.js';
 export { derive } from './read.js';

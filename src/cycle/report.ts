@@ -9,12 +9,11 @@ import { shownFrom } from '../core/paths.js';
 import { isId } from '../core/schema.js';
 import { firstNames, oneLine } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
-import { passingAt } from '../feature/store.js';
+import { passingAt, readActive } from '../feature/store.js';
 import { type Git, must } from '../git/client.js';
 import { commitAt } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { type CycleInput, judgedLate } from '../learning/evaluation.js';
-import { readIssues } from '../learning/knowledge.js';
 import { type RecordedCycle, recordCycle } from '../learning/record.js';
 import { storeRecords } from '../ledger/memory.js';
 import { type Context, orWarn, readConfig, readHalt, timestamp } from '../project/project.js';
@@ -265,7 +264,7 @@ function messageFor(
   summary: string,
 ): Parameters<typeof makeCommit>[1] {
   const feature = listFeatures(context).features.find(({ id }) => id === task);
-  const unit = readIssues(context).find(({ linear_id }) => linear_id === task);
+  const unit = readActive(context).find(({ linear_id }) => linear_id === task);
   const rules = readRules(context);
   const id = [feature?.linear_issue, task].find((each) => each && rules.isId(each)) ?? NO_ISSUE;
   const name = feature?.name ?? unit?.title ?? (task === NO_TASK ? 'A governed cycle' : task);

@@ -8,7 +8,6 @@ import { checkText, firstNames } from '../core/text.js';
 import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { isSameOutside } from '../git/read.js';
-import { readIssues } from '../learning/knowledge.js';
 import { requireDecision } from '../ledger/audit.js';
 import { type LedgerRecord, readRecords, storeAudit } from '../ledger/memory.js';
 import { textIn, textsIn } from '../ledger/record.js';
@@ -33,7 +32,7 @@ import {
   testsDiffer,
   trustTests,
 } from './rules.js';
-import { readFeatures, updateFeatures } from './store.js';
+import { readActive, readFeatures, updateFeatures } from './store.js';
 import { type Selection, selectNext } from './tasks.js';
 import {
   checkChoice,
@@ -123,7 +122,7 @@ export async function passedWithLostCode(context: Context): Promise<string | nul
 
 /** SES-10: what to do next, and why. */
 export const nextTask = (context: Context): Selection =>
-  selectNext(listFeatures(context).features, readIssues(context), describeOthersClaims(context));
+  selectNext(listFeatures(context).features, readActive(context), describeOthersClaims(context));
 
 /** The same, after asking the server what others hold (EVT-03). */
 export async function nextFreeTask(context: Context): Promise<Selection> {

@@ -51,13 +51,12 @@ function renderChanges({ ran, promoted, contested, reinstated, rejected }: Promo
   ];
 }
 
-const STATUS = { valid: 'good', contested: 'warn', invalid: 'bad', unproven: 'warn' } as const;
+const STATUS = { valid: 'good', contested: 'warn', invalid: 'bad' } as const;
 
 function renderKnown(entry: Promoted['known'][number], style: Style): Row {
   const { status, knowledge_id } = entry;
-  const how = status === 'unproven' ? 'its evidence is not here' : describeEvidence(entry);
   const what = style[STATUS[status]](status === 'valid' ? 'known' : status);
-  return [what, entry, `${how}, ${style.dim(knowledge_id.slice(0, 12))}`];
+  return [what, entry, `${describeEvidence(entry)}, ${style.dim(knowledge_id.slice(0, 12))}`];
 }
 
 function renderTable(rows: readonly Row[]): string[] {

@@ -1,8 +1,8 @@
 import { doneIssueFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { noSuch } from '../core/text.js';
-import { changeActive, isDoneIssue, readActive } from '../feature/store.js';
-import { investigatedBy, investigationId, investigationOf, UNIT, type Unit } from '../feature/tasks.js';
+import { changeActive } from '../feature/store.js';
+import { investigatedBy, investigationId, investigationOf, UNIT } from '../feature/tasks.js';
 import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
@@ -45,38 +45,20 @@ export function openInvestigations(context: Context, contested: Plan['contested'
  * them open. Rewrites active.json, and imports a person's edits.
  */
 export function closeInvestigations(context: Context): void {
+  const { disk, layout, world } = context;
   changeActive(context, (issues) => {
-    const open = openOf(context, issues);
-    for (const unit of issues) if (!open.includes(unit)) keepDone(context, unit);
-    return open;
+    // Knowledge is read only if there is an investigation.
+    if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
+    const proven = readKnowledge(readMemory(context));
+    return issues.filter((unit) => {
+      const id = investigatedBy(unit);
+      if (id === null || proven.get(id)?.status === 'contested') return true;
+      const updated_at = world.now().toISOString();
+      const done = { schema_version: UNIT.version, ...unit, state: 'done', updated_at };
+      disk.replace(doneIssueFile(layout, unit.linear_id), encodeDocument(done));
+      return false;
+    });
   });
-}
-
-/** The active issues, without investigations that only wait to be closed. */
-export const readIssues = (context: Context): Unit[] => openOf(context, readActive(context));
-
-/** Reads knowledge only if there is an investigation. */
-function openOf(context: Context, issues: Unit[]): Unit[] {
-  if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
-  const proven = readKnowledge(readMemory(context));
-  return issues.filter((unit) => {
-    const id = investigatedBy(unit);
-    return id === null || proven.get(id)?.status === 'contested';
-  });
-}
-
-/** Each investigation of the same knowledge has a separate file. Closing one twice writes the same file. */
-function keepDone({ disk, layout, world }: Context, unit: Unit): void {
-  const { linear_id } = unit;
-  const updated_at = world.now().toISOString();
-  const done = { schema_version: UNIT.version, ...unit, state: 'done', updated_at };
-  for (let turn = 1; ; turn++) {
-    const name = turn === 1 ? linear_id : `${linear_id}-${turn}`;
-    const path = doneIssueFile(layout, name);
-    if (disk.exists(path) && !isDoneIssue(disk, unit, name)) continue;
-    disk.replace(path, encodeDocument(done));
-    return;
-  }
 }
 
 /** Enough to show some when most were removed. */
@@ -101,9 +83,7 @@ export function recentEvaluations(memory: Memory): Identified[] {
 /** The candidates that need more evidence: those seen most often first, then the newest. */
 export function openCandidates(memory: Memory, known = readKnowledge(memory)) {
   const isOpen = (weighed: Weighed): boolean =>
-    weighed.seen.length > 0 &&
-    evidenceOf(weighed).length < ENOUGH &&
-    (known.get(weighed.knowledge_id)?.status ?? 'unproven') === 'unproven';
+    weighed.seen.length > 0 && evidenceOf(weighed).length < ENOUGH && !known.has(weighed.knowledge_id);
   // Execution records are checked only at promotion.
   const options = { ...weighing(memory), has: () => true };
   return [...weighEvidence(recentEvaluations(memory), options).values()]

@@ -27,8 +27,7 @@ export interface Proven {
   /** How many of these cycles forge tested, and how many were only reported. */
   tested: number;
   reported: number;
-  /** `unproven`: its evidence is not here. */
-  status: 'valid' | 'contested' | 'invalid' | 'unproven';
+  status: 'valid' | 'contested' | 'invalid';
   /** Unsettled `contested` records. */
   contested: string[];
   /** Unsettled `invalidated` records. */
@@ -63,10 +62,7 @@ export const describeCandidate = (candidate: {
   return `${id}: ${oneLine(pattern, 200)}, seen ${plural(seen, 'time')}${lacks}`;
 };
 
-/**
- * Knowledge by its id, from its records in order of (n, id). A record whose evidence is not here (`has`) settles
- * nothing.
- */
+/** Knowledge by its id, from its records in order of (n, id). A record whose evidence is not here (`has`) does not count. */
 export function readProven(
   records: readonly Identified[],
   has: (id: string) => boolean,
@@ -74,14 +70,13 @@ export function readProven(
   const proven = new Map<string, Proven>();
   const sound = records.filter((entry) => isSupported(entry, has));
   const tested = new Map(records.flatMap(({ record }) => Object.entries(record.tested ?? {})));
-  for (const entry of sound) addProven(proven, entry, tested, 'valid');
-  for (const entry of records) addProven(proven, entry, tested, 'unproven');
+  for (const entry of sound) addProven(proven, entry, tested);
   const settling = sound.filter(({ record }) => ['correction', 'reinstated'].includes(record.kind));
   const settled = new Set(settling.flatMap(({ record }) => textsIn(record.settles)));
   for (const entry of sound) applyTo(proven, entry, settled);
   for (const entry of proven.values()) {
     if (entry.invalidated.length > 0) entry.status = 'invalid';
-    else if (entry.contested.length > 0 && entry.status === 'valid') entry.status = 'contested';
+    else if (entry.contested.length > 0) entry.status = 'contested';
   }
   return proven;
 }
@@ -96,7 +91,6 @@ function addProven(
   proven: Map<string, Proven>,
   { id, record }: Identified,
   counts: ReadonlyMap<string, unknown>,
-  status: Proven['status'],
 ): void {
   const { knowledge_id, pattern, scope, created_at, evidence_cycles, kind } = record;
   // A candidate that a human invalidated has no other record.
@@ -109,7 +103,7 @@ function addProven(
     kind: kind === 'knowledge' ? kind : 'correction',
     created_at: typeof created_at === 'string' ? created_at : '',
     evidence_cycles: Array.isArray(evidence_cycles) ? evidence_cycles.filter(Number.isInteger) : [],
-    ...{ tested, reported: evidence - tested, status },
+    ...{ tested, reported: evidence - tested, status: 'valid' },
     ...{ contested: [], invalidated: [], answered: new Set() },
   });
 }

@@ -174,7 +174,7 @@ function judge(weighed: Weighed, known?: Proven) {
   };
   if (known?.status === 'invalid') return { rejected: reject(['invalidated']) };
   const failed = failedConditions(weighed, all);
-  if (!known || known.status === 'unproven') {
+  if (!known) {
     const promotion = promote(weighed, evidence);
     const { pattern, scope, created_at } = promotion.promoted;
     // LTM, "Knowledge Record Format": a missing or empty field rejects the promotion.

@@ -2,15 +2,14 @@ import { refused, usage } from '../core/error.js';
 import { doneIssueFile, doneIssuesFolder } from '../core/paths.js';
 import { checkId, encodeDocument } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { changeActive } from '../feature/store.js';
+import { changeActive, readActive } from '../feature/store.js';
 import { UNIT } from '../feature/tasks.js';
-import { readIssues } from '../learning/knowledge.js';
 import type { Context } from '../project/project.js';
 import { type Issue, toIssue } from './rules.js';
 
 /** Active issues, without forge's own investigations. */
 export const activeIssues = (context: Context): Issue[] =>
-  readIssues(context)
+  readActive(context)
     .filter(({ type }) => type !== 'investigation')
     .map(toIssue);
 

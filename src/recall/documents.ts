@@ -5,7 +5,7 @@ import { readEntries } from '../core/entries.js';
 import { stampOf } from '../core/files.js';
 import { objectsIn } from '../core/json.js';
 import { architectureFile, archiveFile, doneIssuesFolder, skillsFolder } from '../core/paths.js';
-import { FEATURE_LIST } from '../feature/store.js';
+import { FEATURE_LIST, readActive } from '../feature/store.js';
 import { UNIT, type Unit } from '../feature/tasks.js';
 import { findingsOf } from '../finding/finding.js';
 import { isAncestor, readLog } from '../git/read.js';
@@ -15,7 +15,6 @@ import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Kfr } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, parseInvariants, readLearnings } from '../knowledge/rules.js';
-import { readIssues } from '../learning/knowledge.js';
 import { normalizePattern, type Proven, readProven } from '../learning/proven.js';
 import { endKey } from '../learning/rules.js';
 import { eachRecord } from '../ledger/container.js';
@@ -252,9 +251,7 @@ interface KnowledgeRecords {
 /** Documents that are read for each query. */
 export async function readLive(context: Context, knowledge: KnowledgeRecords): Promise<Group[]> {
   const proven = [...readProven(knowledge.records, knowledge.has).values()];
-  const known = new Set(
-    proven.flatMap(({ status, pattern }) => (status === 'unproven' ? [] : [normalizePattern(pattern)])),
-  );
+  const known = new Set(proven.map(({ pattern }) => normalizePattern(pattern)));
   const sources: Record<string, () => Group | Promise<Group>> = {
     knowledge: () => loose(proven.map(knowledgeDocument)),
     learned: () =>
@@ -284,7 +281,7 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
           document('feature', id, [`${id} ${name} [${status}]`, ...tests].join('\n')),
         ),
       ),
-    issues: () => loose(readIssues(context).map(issueDocument)),
+    issues: () => loose(readActive(context).map(issueDocument)),
     session: () => runningDocuments(context),
     findings: () =>
       loose(
@@ -325,7 +322,7 @@ const knowledgeDocument = ({ record, pattern, scope, status, created_at: at }: P
   document('knowledge', record.slice(0, ID_LENGTH), `${pattern} (${scope})`, {
     at,
     ...(status === 'contested' ? { doubt: 'contested' as const } : {}),
-    ...(status === 'invalid' || status === 'unproven' ? { doubt: 'invalidated' as const } : {}),
+    ...(status === 'invalid' ? { doubt: 'invalidated' as const } : {}),
   });
 
 function runningDocuments(context: Context): Group {

@@ -384,7 +384,7 @@ function sortLearnings(data: BriefingData, candidates: readonly PatternCandidate
   const known = new Set<string>();
   const isNew = (text: string): boolean => !known.has(keyOf(text)) && known.add(keyOf(text)) !== undefined;
   const { learnings, proven, isApproved } = data;
-  const weighed = [...candidates, ...proven.filter(({ status }) => status !== 'unproven')];
+  const weighed = [...candidates, ...proven];
   const listed = new Set(weighed.map(({ pattern }) => keyOf(pattern)));
   const isListed = (entry: Learning): boolean =>
     entry.kind === 'success' && listed.has(keyOf(entry.approach));

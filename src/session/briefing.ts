@@ -8,7 +8,7 @@ import type { World } from '../core/world.js';
 import { eventUrl } from '../events/outbox.js';
 import { readPromotions } from '../events/promotions.js';
 import { believe } from '../feature/feature.js';
-import { readFeatures } from '../feature/store.js';
+import { readActive, readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import { type Commit, readLog } from '../git/read.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
@@ -19,7 +19,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { describeLearning, keptOpen, readLearnings } from '../knowledge/rules.js';
-import { openCandidates, readIssues, readKnowledge } from '../learning/knowledge.js';
+import { openCandidates, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { findForeignEdits } from '../project/edits.js';
@@ -71,7 +71,7 @@ export function readState(context: Context, listed?: readonly Listed[]) {
   return {
     ...readLearned(context, listed),
     features: believe(context, readFeatures(context)),
-    issues: readIssues(context),
+    issues: readActive(context),
     isApproved: approvedRules(context),
   };
 }

@@ -6,7 +6,7 @@ import { filesBelow, readPlain } from '../core/files.js';
 import { focusFile, shown, skillsFolder } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, firstNames, namesLike, oneLine } from '../core/text.js';
-import { readIssues } from '../learning/knowledge.js';
+import { readActive } from '../feature/store.js';
 import type { Context } from '../project/project.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../session/rules.js';
 import { approvedSkills, approveSkill, skillNames } from '../trust/trust.js';
@@ -199,7 +199,7 @@ const readFocus = ({ disk, layout }: Context): Focus =>
 
 /** A task with its files, and its issue with its labels. */
 function subjectOf(context: Context, { task, files, linear_issue } = readFocus(context)): Subject {
-  const issue = readIssues(context).find(({ linear_id }) => linear_id === linear_issue);
+  const issue = readActive(context).find(({ linear_id }) => linear_id === linear_issue);
   const labels = Array.isArray(issue?.['labels']) ? issue['labels'].map(String) : [];
   return { text: [task ?? '', issue?.title ?? '', issue?.type ?? ''].join('\n'), files, labels };
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { knowledgeId } from '../../src/learning/proven.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { verify } from '../support/memory.js';
@@ -139,23 +138,5 @@ describe('forge memory consolidate', () => {
     expect((await promote(project, P)).known).toMatchObject([{ status: 'valid' }]);
     expect(project.json<{ issues: object[] }>(ISSUES).issues).toEqual([]);
     expect(project.json(`.forge/linear/history/${unit?.linear_id}.json`)).toMatchObject({ state: 'done' });
-  });
-
-  it('LTM-09 keeps the history of each investigation of the same knowledge', async () => {
-    const project = await makeForge();
-    await recordAll(project, times(10));
-    const opened: string[] = [];
-    for (let turn = 1; turn <= 3; turn++) {
-      await contest(project);
-      opened.push(project.json<{ issues: { created_at: string }[] }>(ISSUES).issues[0]?.created_at ?? '');
-      await recordAll(project, times(10));
-    }
-    const id = `INVESTIGATE-${knowledgeId('execution', P).slice(0, 8).toUpperCase()}`;
-    const kept = ['', '-2', '-3'].map((end) =>
-      project.json<{ created_at: string; state: string }>(`.forge/linear/history/${id}${end}.json`),
-    );
-    expect(kept.map(({ created_at, state }) => [created_at, state])).toEqual(
-      opened.map((at) => [at, 'done']),
-    );
   });
 });

@@ -22,7 +22,6 @@ const KNOWN: Record<Known['status'], [tone: Tone, label: string]> = {
   valid: ['green', 'known'],
   contested: ['yellow', 'contested'],
   invalid: ['red', 'invalid'],
-  unproven: ['neutral', 'its evidence is not here'],
 };
 
 function proofOf({ tested, reported, kind }: Known): string {

@@ -6,8 +6,7 @@ import type { Git } from '../git/client.js';
 import { commitAt, listCommits, mergeBase } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
 import { readBoundary } from '../git/repository.js';
-import type { Context } from '../project/project.js';
-import { ciFormat } from './report.js';
+import { type Context, mainBranch } from '../project/project.js';
 
 type Env = Record<string, string | undefined>;
 
@@ -44,7 +43,7 @@ export async function findRange(context: Context, typed: string | undefined): Pr
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision contains one, and git would cut there
   const ids = /^-|^$|[\u0000-\u001f]/.test(typed ?? 'HEAD') ? null : await listCommits(git, chosen.range);
   if (boundary.size > 0 && (ids === null || ids.some((id) => boundary.has(id))))
-    throw incomplete(`all commits of ${chosen.shown}`, remote, true);
+    throw incomplete(chosen.shown, remote);
   if (ids !== null) return { ...chosen, ids: new Set(ids) };
   throw usage('ci.range', `${JSON.stringify(oneLine(chosen.shown, 80))} matches no commits here.`, {
     hint: 'A..B, as for git log',
@@ -52,7 +51,7 @@ export async function findRange(context: Context, typed: string | undefined): Pr
 }
 
 async function chooseRange(
-  { world: { env }, warnings }: Context,
+  context: Context,
   git: Git,
   known: string | null,
   isShallow: boolean,
@@ -60,126 +59,93 @@ async function chooseRange(
   const remote = known ?? ORIGIN;
   const head = await commitAt(git, 'HEAD');
   if (head === null) return null;
-  const event = ciFormat(env) === 'github' ? readEvent(env.GITHUB_EVENT_PATH) : null;
   const since = (start: string, shown: string, from: string): Chosen => ({
     range: [head, `^${start}`],
     shown: `${shown}..HEAD`,
     from,
   });
-  const named = namedStart(env, event, remote);
+  const named = namedStart(context.world.env, remote);
   const start = named && (await commitAt(git, named.rev));
   if (start) return since(start, named.shown, named.from);
-  // A forced push may have replaced the commit of a push event. The base of a pull request always exists.
-  if (named && (isShallow || !named.isPush))
-    throw incomplete(`${named.shown}, which ${named.from} names`, remote, isShallow);
-  let isAlone = true;
-  for (const ref of defaultRefs(env, event, remote)) {
-    const tip = await commitAt(git, ref);
-    if (tip === null) continue;
-    isAlone = false;
-    const base = await mergeBase(git, head, tip);
-    const name = ref.replace('refs/remotes/', '');
-    if (base === null && isShallow) throw incomplete(`all commits of ${name}..HEAD`, remote, isShallow);
-    if (base !== null && base !== head) return since(base, base.slice(0, 12), `where it left ${name}`);
-    break;
-  }
-  const parent = await commitAt(git, 'HEAD^1');
-  if (isAlone && parent !== null && known !== null)
-    warnings.push(
-      `Only the last commit was checked: this clone does not have the default branch. ${fetchAll(remote, isShallow)}`,
-    );
+  // Unreadable settings are another check's finding.
+  const branch = `${remote}/${await mainBranch(context).catch(() => null)}`;
+  const tip = await commitAt(git, `refs/remotes/${branch}`);
+  const base = tip === null ? null : await mergeBase(git, head, tip);
+  if (isShallow && (named || (tip !== null && base === null)))
+    throw incomplete(`${named?.shown ?? branch}..HEAD`, remote);
+  if (base !== null && base !== head) return since(base, base.slice(0, 12), `where it left ${branch}`);
   const from = 'the last commit';
-  return parent === null ? { range: [head], shown: 'HEAD', from } : since(parent, 'HEAD^1', from);
+  const parent = await commitAt(git, 'HEAD^1');
+  if (parent === null) return { range: [head], shown: 'HEAD', from };
+  if (tip === null && known !== null)
+    context.warnings.push(
+      `Only the last commit was checked: this clone does not have the default branch. ${fetchAll(remote)}`,
+    );
+  return since(parent, 'HEAD^1', from);
 }
 
-/** Where a pipeline says that its commits begin. */
+/** Where a pipeline says that its commits begin. `rev` is a full ref or an id, so it cannot be an option of git. */
 interface NamedStart {
-  /** The variable. */
   from: string;
-  /** A full ref or an id, so it cannot be an option of git. */
   rev: string;
   shown: string;
-  /** The commit that a push replaced. */
-  isPush: boolean;
 }
 
-/** Reads the variables that each system documents. Null if they name nothing, as for a new branch. */
-export function namedStart(env: Env, event: unknown, remote: string): NamedStart | null {
-  const system = ciFormat(env);
-  if (system === 'plain') return null;
-  const { GITHUB_BASE_REF: base } = env;
-  if (system === 'github' && base) {
+/**
+ * The first documented variable or field that names a branch or a commit. A push names the commit that it replaced: zeros
+ * for a new branch, and no commit of this clone after a forced push.
+ */
+export function namedStart(env: Env, remote: string): NamedStart | null {
+  const base = env.GITHUB_BASE_REF ?? '';
+  if (isBranchName(base)) {
     const shown = `${remote}/${base}`;
-    const from = 'GITHUB_BASE_REF';
-    if (isBranchName(base)) return { from, rev: `refs/remotes/${shown}`, shown, isPush: false };
-    throw invalid(from, 'branch');
+    return { from: 'GITHUB_BASE_REF', rev: `refs/remotes/${shown}`, shown };
   }
-  const { CI_MERGE_REQUEST_DIFF_BASE_SHA, CI_COMMIT_BEFORE_SHA } = env;
-  if (system === 'gitlab')
-    return (
-      idStart('CI_MERGE_REQUEST_DIFF_BASE_SHA', CI_MERGE_REQUEST_DIFF_BASE_SHA, false) ??
-      idStart('CI_COMMIT_BEFORE_SHA', CI_COMMIT_BEFORE_SHA, true)
-    );
-  return (
-    idStart('GITHUB_EVENT_PATH (base_sha)', fieldOf(event, 'merge_group', 'base_sha'), false) ??
-    idStart('GITHUB_EVENT_PATH (before)', fieldOf(event, 'before'), true)
-  );
+  const event = readEvent(env);
+  const ids: Record<string, unknown> = {
+    CI_MERGE_REQUEST_DIFF_BASE_SHA: env.CI_MERGE_REQUEST_DIFF_BASE_SHA,
+    CI_COMMIT_BEFORE_SHA: env.CI_COMMIT_BEFORE_SHA,
+    'GITHUB_EVENT_PATH (base_sha)': event.merge_group?.base_sha,
+    'GITHUB_EVENT_PATH (before)': event.before,
+  };
+  for (const [from, id] of Object.entries(ids))
+    if (typeof id === 'string' && /^(?=.*[1-9a-f])(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
+      return { from, rev: id, shown: id.slice(0, 12) };
+  return null;
 }
-
-function idStart(from: string, id: unknown, isPush: boolean): NamedStart | null {
-  if (id === undefined || id === null || id === '') return null;
-  if (typeof id !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)) throw invalid(from, 'commit');
-  return /^0+$/.test(id) ? null : { from, rev: id, shown: id.slice(0, 12), isPush };
-}
-
-/** Does not show the value, which could be anything. */
-const invalid = (from: string, what: string): Error =>
-  usage('ci.variable', `${from} is not a valid ${what}.`, { hint: 'forge ci --range A..B' });
-
-/** Refs of the remote's default branch, the most reliable first. */
-export function defaultRefs(env: Env, event: unknown, remote: string): string[] {
-  const named = [env.CI_DEFAULT_BRANCH, fieldOf(event, 'repository', 'default_branch')];
-  const names = named.filter((name) => typeof name === 'string' && isBranchName(name));
-  return ['HEAD', ...names, 'main', 'master'].map((name) => `refs/remotes/${remote}/${name}`);
-}
-
-const fieldOf = (value: unknown, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>(
-    (found, field) => (found as Record<string, unknown> | null | undefined)?.[field],
-    value,
-  );
 
 /** True for a pull request by someone who cannot write to this repository. */
 export function isFromFork(env: Env): boolean {
-  if (ciFormat(env) === 'gitlab') {
-    const { CI_MERGE_REQUEST_SOURCE_PROJECT_ID: source, CI_MERGE_REQUEST_PROJECT_ID: target } = env;
-    return source !== undefined && target !== undefined && source !== target;
-  }
-  const event = ciFormat(env) === 'github' ? readEvent(env.GITHUB_EVENT_PATH) : null;
-  const nameOf = (side: string): unknown => fieldOf(event, 'pull_request', side, 'repo', 'full_name');
-  return nameOf('base') !== nameOf('head');
+  const { base, head } = readEvent(env).pull_request ?? {};
+  return (
+    base?.repo?.full_name !== head?.repo?.full_name ||
+    env.CI_MERGE_REQUEST_SOURCE_PROJECT_ID !== env.CI_MERGE_REQUEST_PROJECT_ID
+  );
+}
+
+/** The fields of GitHub's description of the event that forge reads. */
+interface Event {
+  before?: unknown;
+  merge_group?: { base_sha?: unknown };
+  pull_request?: Partial<Record<'base' | 'head', { repo?: { full_name?: unknown } }>>;
 }
 
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
 
-/** GitHub's description of the event. An unreadable one is an error, because it may name a longer range. */
-function readEvent(path: string | undefined): unknown {
-  if (!path) return null;
+/** Empty outside of GitHub. */
+function readEvent({ GITHUB_EVENT_PATH: path }: Env): Event {
   try {
-    return JSON.parse((readTarget(path, MAX_EVENT_BYTES) ?? Buffer.alloc(0)).toString('utf8'));
-  } catch (cause) {
-    throw outside('ci.event', 'GITHUB_EVENT_PATH does not name a readable JSON file.', {
-      hint: 'forge ci --range A..B',
-      cause,
-    });
+    return JSON.parse(readTarget(path ?? '', MAX_EVENT_BYTES)?.toString('utf8') ?? '{}') ?? {};
+  } catch {
+    return {};
   }
 }
 
-const incomplete = (what: string, remote: string, isShallow: boolean): Error =>
-  outside('ci.shallow', `This clone does not have ${oneLine(what, 120)}.`, {
-    hint: `${fetchAll(remote, isShallow)}   # GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0"`,
-  });
-
 /** A clone of one branch fetches no other by itself. */
-const fetchAll = (remote: string, isShallow: boolean): string =>
-  `git fetch ${isShallow ? '--unshallow ' : ''}${formatArgv([remote])} '+refs/heads/*:refs/remotes/${remote}/*'`;
+const fetchAll = (remote: string, option = ''): string =>
+  `git fetch ${option}${formatArgv([remote])} '+refs/heads/*:refs/remotes/${remote}/*'`;
+
+const incomplete = (range: string, remote: string): Error =>
+  outside('ci.shallow', `This clone does not have all commits of ${oneLine(range, 120)}.`, {
+    hint: `${fetchAll(remote, '--unshallow ')}   # GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0"`,
+  });

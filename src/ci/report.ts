@@ -128,25 +128,22 @@ export function formatSummary({ ok, checks, notes }: CiReport): string {
 
 /** JUnit's XML: one test case per check. Some readers take only one element per case, so it has all findings. */
 export function formatJunit({ checks }: Pick<CiReport, 'checks'>): string {
-  const kindOf = ({ state, cause }: CiCheck): string =>
-    state === 'failed' ? (cause === 'outside' || cause === 'refused' ? 'error' : 'failure') : state;
-  const cases = checks.map((check) => {
-    const { name, state, cause, detail, findings } = check;
-    const [kind, [first, ...more]] = [kindOf(check), findings];
+  const cases = checks.map(({ name, state, cause, detail, findings }) => {
+    const [first, ...more] = findings;
     const title = first && more.length === 0 ? first.message : plural(findings.length, 'finding');
     const lines = xml(findings.flatMap(formatFinding).join('\n'));
     const body =
       state === 'skipped'
         ? `<skipped message="${xml(oneLine(detail, MAX_TEXT))}"/>`
         : state === 'failed'
-          ? `<${kind} type="${cause}" message="${xml(oneLine(title, MAX_TEXT))}">${lines}</${kind}>`
+          ? `<failure type="${cause}" message="${xml(oneLine(title, MAX_TEXT))}">${lines}</failure>`
           : '';
     return `    <testcase classname="forge ci" name="${name}">${body}</testcase>\n`;
   });
-  const count = (kind: string): number => checks.filter((check) => kindOf(check) === kind).length;
+  const count = (wanted: CiCheck['state']): number => checks.filter(({ state }) => state === wanted).length;
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
-  <testsuite name="forge ci" tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}" skipped="${count('skipped')}">
+  <testsuite name="forge ci" tests="${cases.length}" failures="${count('failed')}" errors="0" skipped="${count('skipped')}">
 ${cases.join('')}  </testsuite>
 </testsuites>
 `;

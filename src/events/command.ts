@@ -8,7 +8,6 @@ import { describeEvent, EVENT_TYPES, SUBJECTS } from './event.js';
 const FILTERS = [
   { flags: '--type <type>', help: EVENT_TYPES.join(', '), values: { words: EVENT_TYPES } },
   { flags: '--session <id>', help: 'a session, or the start of its id', values: { live: ['session'] } },
-  { flags: '--all', help: 'other projects too' },
 ] as const;
 const SINCE = { flags: '--since <time>', help: 'an ISO time, or how long ago: 90s, 15m, 6h, 7d' };
 
@@ -34,7 +33,7 @@ function sinceOf(call: Call): { since?: string } {
   );
 }
 
-const filterOf = (call: Call): EventFilter => given<EventFilter>(call, 'type', 'session', 'all');
+const filterOf = (call: Call): EventFilter => given<EventFilter>(call, 'type', 'session');
 
 const row = (event: ForgeEvent, style: Style): string[] => [
   style.dim(style.time(event.at)),
@@ -46,18 +45,12 @@ const row = (event: ForgeEvent, style: Style): string[] => [
 
 const line = (event: ForgeEvent, style: Style): string => row(event, style).join('  ');
 
-const countForeign = (foreign: number): string =>
-  foreign === 0 ? '' : `Skipped ${plural(foreign, 'message')} on these subjects that forge did not write.`;
-
 function printer(call: Call): (event: ForgeEvent) => boolean {
   return (event) => call.print(call.flags.json ? jsonLine(event) : line(event, call.style));
 }
 
-function renderList({ events, foreign }: EventList, style: Style): string {
-  const note = countForeign(foreign);
-  if (events.length === 0) return ['No events yet.', note].filter(Boolean).join('\n');
-  return [columns(events.map((event) => row(event, style))), note].filter(Boolean).join('\n');
-}
+const renderList = ({ events }: EventList, style: Style): string =>
+  events.length === 0 ? 'No events yet.' : columns(events.map((event) => row(event, style)));
 
 export const group: Group = {
   commands: [
@@ -75,8 +68,7 @@ export const group: Group = {
           if (!print(event)) stop.abort();
         };
         const watch = { signal: stop.signal, onEvent, onStatus: call.say };
-        const { foreign } = await call.forge().events.tail(filterOf(call), watch);
-        if (foreign > 0) call.say(countForeign(foreign));
+        await call.forge().events.tail(filterOf(call), watch);
         return undefined;
       },
       render: () => '',
@@ -105,8 +97,7 @@ export const group: Group = {
         const since = sinceOf(call);
         if (since.since === undefined)
           throw usage('events.since', 'Say where to begin.', { hint: 'forge events replay --since 24h' });
-        const { foreign } = await call.forge().events.replay({ ...filterOf(call), ...since }, printer(call));
-        if (foreign > 0) call.say(countForeign(foreign));
+        await call.forge().events.replay({ ...filterOf(call), ...since }, printer(call));
         return undefined;
       },
       render: () => '',

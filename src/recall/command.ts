@@ -6,22 +6,9 @@ import type { Recalled, RecallHit } from '../index.js';
 
 const row = ({ id, source, text, at, session, why, doubt }: RecallHit, style: Style): string[] => [
   `${style.dim(source)}  ${style.strong(session === null ? id : id.startsWith(session) ? id : `${session} ${id}`)}  ${style.dim(at === null ? '' : style.time(at))}${doubt ? `  ${style.warn(doubt)}` : ''}`,
-  `  ${highlighted(oneLine(asSentences(text), 300), why, style)}`,
+  `  ${highlighted(oneLine(text, 300), why, style)}`,
   ...(why.length > 0 ? [`  ${style.dim(why.join(', '))}`] : []),
 ];
-
-/** Rows of Markdown tables as sentences, without the heading: `| a | b | c |` is `a: b, c.` */
-const asSentences = (text: string): string =>
-  text
-    .replace(/^\|.*\|\n\|[ |:-]+\|\n/gm, '')
-    .split('\n')
-    .map((line) => {
-      const row = /^\s*\|(.*)\|\s*$/.exec(line)?.[1];
-      if (row === undefined) return line;
-      const [name = '', ...cells] = row.split(/(?<!\\)\|/).map((cell) => cell.trim());
-      return `${name}: ${cells.filter(Boolean).join(', ')}.`;
-    })
-    .join('\n');
 
 /** The words that matched. */
 function highlighted(text: string, why: readonly string[], style: Style): string {

@@ -54,7 +54,6 @@ export interface Corpus {
   frequency(term: string, most: number): number;
   /** Characters of a group; null for loose documents and groups of another corpus. */
   groupLength(group: number): number | null;
-  facts(docs: readonly number[]): Facts[];
   /** Of all documents. */
   allFacts(): Facts[];
   documents(docs: readonly number[]): Map<number, Document>;
@@ -79,8 +78,9 @@ const SESSION = 0.5;
 /** Only the best hits pass their score to neighbors. */
 const MAX_WITH_NEIGHBORS = 200;
 /** Kinds that people keep on purpose rank before commits, logs and records of runs, which only share words with the question. */
-const KINDS: Readonly<Record<string, number>> = {
+export const KINDS: Readonly<Record<string, number>> = {
   ...{ knowledge: 1.15, learned: 1.15, note: 1.1, feature: 1.05 },
+  ...{ invariant: 1, architecture: 1, issue: 1, kfr: 1, skill: 1 },
   ...{ session: 0.8, finding: 0.8, artifact: 0.8, commit: 0.6 },
   ...{ execution: 0.5, evaluation: 0.5, audit: 0.5 },
 };
@@ -180,7 +180,6 @@ class Corpora {
     return null;
   }
 
-  facts = (docs: readonly number[]): Facts[] => this.all.flatMap((corpus) => corpus.facts(docs));
   allFacts = (): Facts[] => this.all.flatMap((corpus) => corpus.allFacts());
   documents = (docs: readonly number[]): Map<number, Document> =>
     new Map(this.all.flatMap((corpus) => [...corpus.documents(docs)]));
@@ -313,7 +312,8 @@ function addContext(corpus: Corpora, { facts, own, sessions }: Scores): Map<numb
   const beside = new Set(
     best.flatMap(([doc]) => (isLoose(doc) ? [] : neighborsOf(doc).map(([other]) => other))),
   );
-  for (const fact of corpus.facts([...beside].filter((doc) => !facts.has(doc)))) facts.set(fact.doc, fact);
+  for (const [doc, document] of corpus.documents([...beside].filter((doc) => !facts.has(doc))))
+    facts.set(doc, factsOf(doc, document));
   const scores = new Map<number, number>();
   for (const doc of new Set([...own.keys(), ...beside])) {
     if (!facts.has(doc)) continue;
@@ -387,10 +387,10 @@ export const textOf = ({ text, files = [] }: Document): string =>
   files.length === 0 ? text : [text, ...files].join('\n');
 
 function filterOf({ phrases, tier, session, file, since }: Query): (document: Document) => boolean {
-  const [source, name] = [tier?.toLowerCase(), file?.toLowerCase()];
+  const name = file?.toLowerCase();
   return (document) =>
     phrases.every((phrase) => flat(document.text).includes(phrase)) &&
-    (source === undefined || document.source === source) &&
+    (tier === null || document.source === tier) &&
     (session === null || document.session?.includes(session) === true) &&
     (name === undefined || textOf(document).toLowerCase().includes(name)) &&
     (since === null || (document.at !== null && document.at >= since));
@@ -438,9 +438,6 @@ export class MemoryCorpus implements Corpus {
   having = (term: string): readonly Posting[] => this.postings.get(term) ?? [];
   frequency = (term: string, most: number): number => Math.min(most, this.having(term).length);
   groupLength = (group: number): number | null => this.lengths.get(group) ?? null;
-
-  facts = (docs: readonly number[]): Facts[] =>
-    [...this.documents(docs)].map(([doc, document]) => factsOf(doc, document));
 
   allFacts = (): Facts[] => [...this.all].map(([doc, document]) => factsOf(doc, document));
 

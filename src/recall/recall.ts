@@ -1,11 +1,19 @@
 import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, oneOf } from '../core/text.js';
 import { type Memory, readMemory, TIERS, type Tier } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { ID_LENGTH, listStored, readLive, readShipped, type StoredGroup } from './documents.js';
-import { type Corpus, type Document, type Hit, MemoryCorpus, type SearchOptions, search } from './engine.js';
+import {
+  type Corpus,
+  type Document,
+  type Hit,
+  KINDS,
+  MemoryCorpus,
+  type SearchOptions,
+  search,
+} from './engine.js';
 import { forgetIndex, isDatabaseError, openIndex } from './search-index.js';
 import { type Query, readQuery } from './terms.js';
 
@@ -47,7 +55,11 @@ export async function recall(context: Context, raw: RecallInput): Promise<Recall
   const started = performance.now();
   const { query: given, limit = DEFAULT_LIMIT, tier, since } = checkInput(RecallInput, raw);
   const query = readQuery(given);
-  if (tier !== undefined) query.tier = tier;
+  const kind = tier ?? query.tier;
+  if (kind !== null)
+    query.tier = oneOf(Object.keys(KINDS), kind.toLowerCase(), '--tier', 'recall.tier', {
+      hint: 'forge recall --help',
+    });
   if (since !== undefined) query.since = since;
   if (query.since !== null) query.since = readSince(query.since, context.world.now());
   const { terms, phrases, session, file } = query;
@@ -75,11 +87,8 @@ export async function recall(context: Context, raw: RecallInput): Promise<Recall
 /** In hours. */
 const UNITS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24, m: 30 * 24, y: 365 * 24 };
 
-/** `2026-05-01`, `yesterday`, or an age: `30d`, `2w`, `6m`. As an ISO time. */
+/** `2026-05-01`, or an age: `30d`, `2w`, `6m`. As an ISO time. */
 function readSince(text: string, now: Date): string {
-  const words: Record<string, string> = { today: '0d', yesterday: '1d' };
-  if (Object.hasOwn(words, text))
-    return `${readSince(words[text] as string, now).slice(0, 10)}T00:00:00.000Z`;
   const [, count, unit = ''] = /^(\d{1,4})([hdwmy])$/.exec(text) ?? [];
   const at =
     count === undefined
@@ -97,37 +106,29 @@ function readSince(text: string, now: Date): string {
 /** Group numbers in memory, above those of the index. */
 const IN_MEMORY = 2 ** 31;
 
-/** A damaged index is removed, and the next attempt rebuilds it. */
-async function searchAll(
-  context: Context,
-  query: Query,
-  options: SearchOptions,
-): Promise<{ hits: Hit[]; records: number }> {
-  for (let attempt = 1; ; attempt++) {
-    const { corpora, close } = await readCorpora(context);
-    try {
-      const records = corpora.reduce((sum, { size }) => sum + size, 0);
-      const shipped = (): Corpus => new MemoryCorpus([readShipped(context)], 2 * IN_MEMORY);
-      const hits = search(query.tier === 'skill' ? [...corpora, shipped()] : corpora, query, options);
-      if (hits.length > 0) return { hits, records };
-      warnOfKind(context, corpora, query);
-      return { hits: search([shipped()], query, options), records };
-    } catch (error) {
-      if (!isDatabaseError(error) || attempt > 2) throw error;
-      if ((error as { code?: string }).code !== 'SQLITE_BUSY') forgetIndex(context);
-    } finally {
-      close();
-    }
+type Found = { hits: Hit[]; records: number };
+
+/** A damaged index is removed, and the second attempt rebuilds it. */
+async function searchAll(context: Context, query: Query, options: SearchOptions): Promise<Found> {
+  try {
+    return await searchOnce(context, query, options);
+  } catch (error) {
+    if (!isDatabaseError(error)) throw error;
+    forgetIndex(context);
+    return searchOnce(context, query, options);
   }
 }
 
-/** Explains an empty result when no document is of the requested kind. */
-function warnOfKind({ warnings }: Context, corpora: readonly Corpus[], { tier }: Query): void {
-  const kinds = new Set(corpora.flatMap((corpus) => corpus.allFacts().map(({ source }) => source)));
-  if (tier === null || kinds.has(tier.toLowerCase()) || tier === 'skill') return;
-  warnings.push(
-    `No entry is of the kind ${JSON.stringify(oneLine(tier, 40))}. Kinds here: ${[...kinds].sort().join(', ')}.`,
-  );
+async function searchOnce(context: Context, query: Query, options: SearchOptions): Promise<Found> {
+  const { corpora, close } = await readCorpora(context);
+  try {
+    const records = corpora.reduce((sum, { size }) => sum + size, 0);
+    const shipped = (): Corpus => new MemoryCorpus([readShipped(context)], 2 * IN_MEMORY);
+    const hits = search(query.tier === 'skill' ? [...corpora, shipped()] : corpora, query, options);
+    return { hits: hits.length > 0 ? hits : search([shipped()], query, options), records };
+  } finally {
+    close();
+  }
 }
 
 type Searched = { corpora: Corpus[]; close(): void };

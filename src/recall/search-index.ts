@@ -1,6 +1,5 @@
 import { lstatSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import type Database from 'libsql';
 import { listFolder, makeFolder, readPlain, removeQuietly } from '../core/files.js';
 import { recallFile, recallStampFile } from '../core/paths.js';
@@ -21,28 +20,26 @@ import {
 import { termsOf } from './terms.js';
 
 /** The version of the tables, of the documents and of the term rules. */
-const VERSION = 11;
+const VERSION = 12;
 /** The number of documents per call of the library. */
 const BATCH = 500;
-/** The share of removed documents at which the file is rebuilt, because the word index still has their words. */
-const MAX_REMOVED = 0.3;
 /** Milliseconds to wait for another writing process. */
 const PATIENCE = 2000;
 
-/** Ranking reads many narrow rows, and the texts of a few. The word index keeps removed documents, so no number is reused. */
+/** Ranking reads many narrow rows, and the texts of a few. */
 const SCHEMA = `
   PRAGMA page_size = 8192;
   CREATE TABLE facts(name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
-  CREATE TABLE groups(number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, stamp TEXT, loose INTEGER, session TEXT,
+  CREATE TABLE groups(number INTEGER PRIMARY KEY, name TEXT, stamp TEXT, loose INTEGER, session TEXT,
     documents INTEGER, length INTEGER);
   CREATE TABLE documents(doc INTEGER PRIMARY KEY, length INTEGER, source TEXT, at INTEGER);
   CREATE TABLE texts(doc INTEGER PRIMARY KEY, id TEXT, text TEXT);
-  CREATE TABLE records(id TEXT PRIMARY KEY, number INTEGER, text TEXT) WITHOUT ROWID;
+  CREATE TABLE records(id TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
   CREATE TABLE redacted(id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE VIRTUAL TABLE words USING fts5(terms, content='', columnsize=0, tokenize="ascii tokenchars '_$./:@-'");
   INSERT INTO words(words, rank) VALUES ('automerge', 0);
   CREATE VIRTUAL TABLE postings USING fts5vocab(words, instance);
-  INSERT INTO facts VALUES ('version', ${VERSION}), ('removed', 0), ('reset', 0);
+  INSERT INTO facts VALUES ('version', ${VERSION}), ('reset', 0);
 `;
 
 interface GroupRow {
@@ -58,7 +55,7 @@ interface GroupRow {
 /**
  * The up-to-date index of the stored groups. Null if there can be none: libsql is not installed, the disk is
  * read-only, or a person reset a tier, so that the valid records depend on the whole ledger. The file can be deleted at
- * any time. A stamp in the git dir shows which file is forge's own and complete: it is missing during a write.
+ * any time. A stamp in the git dir shows which file is forge's own.
  */
 export async function openIndex(
   context: Context,
@@ -85,19 +82,13 @@ async function openOwn(
   context: Context,
   stored: readonly StoredGroup[],
 ): Promise<SearchIndex | null> {
-  const { layout } = context;
-  const path = recallFile(layout);
-  for (let waited = 0; !isOwn(context); waited += 20) {
-    // Another process may be about to finish. A file from a clone is never opened.
-    if (identity(path) === null || waited >= PATIENCE) return null;
-    await setTimeout(20);
-  }
+  // A file from a clone is never opened.
+  if (!isOwn(context)) return null;
   try {
-    const index = new SearchIndex(new library(path));
-    if (index.fact('version') !== VERSION) return null;
-    const hasChanged = await index.update(context, stored, () => removeQuietly(recallStampFile(layout)));
-    if (hasChanged) writeStamp(context);
-    return index.fact('removed') > MAX_REMOVED * index.size ? null : index;
+    const index = new SearchIndex(new library(recallFile(context.layout)));
+    if (index.fact('version') === VERSION && (await index.update(context, stored))) return index;
+    index.close();
+    return null;
   } catch (error) {
     if (isDatabaseError(error)) return null;
     throw error;
@@ -120,6 +111,8 @@ async function build(
     const index = new SearchIndex(new library(draft));
     index.create();
     await index.update(context, stored);
+    // SQLite would apply the journal of the file before to this one.
+    removeQuietly(`${path}-journal`);
     renameSync(draft, path);
     writeStamp(context);
     return index;
@@ -157,19 +150,18 @@ export const isDatabaseError = (error: unknown): boolean => {
 };
 
 class SearchIndex implements Corpus {
-  private readonly rows = new Map<string, GroupRow>();
-  private readonly byNumber = new Map<number, GroupRow>();
+  private byName = new Map<string, GroupRow>();
+  private byNumber = new Map<number, GroupRow>();
   size = 0;
   length = 0;
   groups = 0;
-  private nextNumber = 1;
   private waiting: [doc: number, document: Document][] = [];
   /** Reused, because libsql frees a statement only when its object is collected. */
   private readonly statements = new Map<string, Database.Statement>();
 
   constructor(private readonly db: Database.Database) {
     // Durability is not needed, because a damaged file is rebuilt.
-    db.exec(`PRAGMA busy_timeout=${PATIENCE}; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;`);
+    db.exec(`PRAGMA busy_timeout=${PATIENCE}; PRAGMA synchronous=OFF;`);
   }
 
   create(): void {
@@ -184,78 +176,61 @@ class SearchIndex implements Corpus {
     return (this.db.prepare('SELECT value FROM facts WHERE name = ?').get(name) as { value: number }).value;
   }
 
-  /** Writes the changes. True if there were any. `beforeWrite` runs once, before the first change. */
-  async update(
-    context: Context,
-    stored: readonly StoredGroup[],
-    beforeWrite: () => void = () => {},
-  ): Promise<boolean> {
+  /**
+   * Adds what is new. False if a group was removed or rewritten, as when another branch is checked out: FTS5 keeps the
+   * words of removed documents, so the index has to be built again.
+   */
+  async update(context: Context, stored: readonly StoredGroup[]): Promise<boolean> {
     this.load();
+    const isNew = ({ name, stamp }: StoredGroup): boolean => this.byName.get(name)?.stamp !== stamp;
     const names = new Set(stored.map(({ name }) => name));
-    const removed = [...this.rows.values()].filter(({ name }) => !names.has(name));
-    const changed = stored.filter(({ name, stamp }) => this.rows.get(name)?.stamp !== stamp);
-    if (removed.length === 0 && changed.length === 0) return false;
-    beforeWrite();
+    if ([...this.byName.keys()].some((name) => !names.has(name))) return false;
+    if (!stored.some(isNew)) return true;
     this.db.exec('BEGIN IMMEDIATE');
-    for (const row of removed) this.remove(row);
+    // Another process may have added something before.
+    this.load();
+    const changed = stored.filter(isNew);
     for (const [i, group] of changed.entries()) {
       context.signal?.throwIfAborted();
       context.onProgress?.(i, changed.length);
-      await this.change(context, group);
+      const known = this.byName.get(group.name) ?? null;
+      const change = await readGroup(context, group, known);
+      if (known && change?.isMore === false) return false;
+      if (change) this.add(group, known, change);
       while (this.waiting.length >= BATCH) this.insert(this.waiting.splice(0, BATCH));
     }
     if (this.waiting.length > 0) this.insert(this.waiting.splice(0));
     this.forgetRedacted();
     this.db.exec('COMMIT');
-    this.count();
+    this.load();
     return true;
   }
 
   private load(): void {
-    const sql = 'SELECT ifnull(max(seq), 0) + 1 AS next FROM sqlite_sequence';
-    this.nextNumber = (this.db.prepare(sql).get() as { next: number }).next;
-    for (const row of this.db.prepare('SELECT * FROM groups').all() as GroupRow[])
-      this.rows.set(row.name, row);
-    this.count();
-  }
-
-  private count(): void {
-    this.byNumber.clear();
-    [this.size, this.length, this.groups] = [0, 0, 0];
-    for (const row of this.rows.values()) {
-      this.byNumber.set(row.number, row);
-      this.size += row.documents;
-      this.length += row.length;
-      this.groups += row.loose ? row.documents : 1;
-    }
-  }
-
-  private async change(context: Context, group: StoredGroup): Promise<void> {
-    const known = this.rows.get(group.name) ?? null;
-    let change: Change;
-    try {
-      change = await group.read(known);
-    } catch (error) {
-      context.warnings.push(`${group.name}: ${(error as Error).message}`);
-      return;
-    }
-    if (known && !change.isMore) this.remove(known);
-    this.add(group, change.isMore ? known : null, change);
+    const rows = this.db.prepare('SELECT * FROM groups').all() as GroupRow[];
+    this.byName = new Map(rows.map((row) => [row.name, row]));
+    this.byNumber = new Map(rows.map((row) => [row.number, row]));
+    const sum = (count: (row: GroupRow) => number): number =>
+      rows.reduce((total, row) => total + count(row), 0);
+    this.size = sum(({ documents }) => documents);
+    this.length = sum(({ length }) => length);
+    this.groups = sum(({ loose, documents }) => (loose ? documents : 1));
   }
 
   private add(group: StoredGroup, known: GroupRow | null, change: Change): void {
     const { documents, records = [], redacted = [], hasReset = false } = change;
-    const number = known?.number ?? this.nextNumber++;
-    const first = number * GROUP_SIZE + (known?.documents ?? 0);
-    for (const [i, document] of documents.entries()) this.waiting.push([first + i, document]);
     const { name, stamp, isLoose, session } = group;
     const count = (known?.documents ?? 0) + documents.length;
     const length = documents.reduce((sum, { text }) => sum + text.length, known?.length ?? 0);
-    const row = { number, name, stamp, loose: isLoose ? 1 : 0, session, documents: count, length };
-    this.rows.set(name, row);
-    this.run('INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)', ...Object.values(row));
-    for (const { id, text } of records)
-      this.run('INSERT OR IGNORE INTO records VALUES (?, ?, ?)', id, number, text);
+    const row = { name, stamp, loose: isLoose ? 1 : 0, session, documents: count, length };
+    const number = this.run(
+      'INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)',
+      known?.number ?? null,
+      ...Object.values(row),
+    );
+    const first = number * GROUP_SIZE + (known?.documents ?? 0);
+    for (const [i, document] of documents.entries()) this.waiting.push([first + i, document]);
+    for (const { id, text } of records) this.run('INSERT OR IGNORE INTO records VALUES (?, ?)', id, text);
     for (const id of redacted) this.run('INSERT OR IGNORE INTO redacted VALUES (?)', id);
     if (hasReset) this.run("UPDATE facts SET value = 1 WHERE name = 'reset'");
   }
@@ -281,27 +256,16 @@ class SearchIndex implements Corpus {
     );
   }
 
-  private run(sql: string, ...values: unknown[]): void {
+  /** The number of the row that was written. */
+  private run(sql: string, ...values: unknown[]): number {
     const statement = this.statements.get(sql) ?? this.db.prepare(sql);
     this.statements.set(sql, statement);
-    statement.run(...values);
-  }
-
-  private remove({ number, name, documents }: GroupRow): void {
-    this.rows.delete(name);
-    for (const table of ['documents', 'texts']) {
-      const sql = `DELETE FROM ${table} WHERE doc >= ? AND doc < ?`;
-      this.run(sql, number * GROUP_SIZE, (number + 1) * GROUP_SIZE);
-    }
-    this.run('DELETE FROM records WHERE number = ?', number);
-    this.run('DELETE FROM groups WHERE number = ?', number);
-    this.run("UPDATE facts SET value = value + ? WHERE name = 'removed'", documents);
+    return Number(statement.run(...values).lastInsertRowid);
   }
 
   /** A redacted record may be in another file too. Records are found by id only for this and for knowledge. */
   private forgetRedacted(): void {
-    const count = 'SELECT (SELECT count(*) FROM records) + (SELECT count(*) FROM redacted) AS n';
-    if ((this.db.prepare(count).get() as { n: number }).n === 0) return;
+    if (!this.db.prepare('SELECT 1 FROM records UNION ALL SELECT 1 FROM redacted').get()) return;
     this.db.exec(`CREATE INDEX IF NOT EXISTS ids ON texts(id);
       DELETE FROM documents WHERE doc IN (SELECT doc FROM texts JOIN redacted USING (id));
       DELETE FROM texts WHERE id IN (SELECT id FROM redacted);`);
@@ -312,10 +276,11 @@ class SearchIndex implements Corpus {
       FROM postings p JOIN documents d ON d.doc = p.doc WHERE p.term = ?`;
     const { found } = this.db.prepare(sql).get(term) as { found: string | null };
     const postings: Posting[] = [];
-    for (const fact of parseFacts(found)) {
+    for (const line of found?.split(';') ?? []) {
+      const [doc, length, source = '', at] = line.split(',');
       const last = postings.at(-1);
-      if (last?.doc === fact.doc) last.count++;
-      else postings.push({ ...fact, count: 1 });
+      if (last?.doc === Number(doc)) last.count++;
+      else postings.push({ doc: Number(doc), length: Number(length), source, at: Number(at), count: 1 });
     }
     return postings;
   }
@@ -330,12 +295,6 @@ class SearchIndex implements Corpus {
     const row = this.byNumber.get(group);
     return row && !row.loose ? row.length : null;
   };
-
-  facts(docs: readonly number[]): Facts[] {
-    const sql = `SELECT group_concat(doc || ',' || length || ',' || source || ',' || at, ';') AS found
-      FROM documents WHERE doc IN (SELECT value FROM json_each(?))`;
-    return parseFacts((this.db.prepare(sql).get(JSON.stringify(docs)) as { found: string | null }).found);
-  }
 
   allFacts = (): Facts[] => this.db.prepare('SELECT doc, length, source, at FROM documents').all() as Facts[];
 
@@ -365,10 +324,16 @@ class SearchIndex implements Corpus {
     this.db.prepare('SELECT 1 FROM texts WHERE id = ?').get(prefix) !== undefined;
 }
 
-function parseFacts(found: string | null): Facts[] {
-  if (found === null) return [];
-  return found.split(';').map((line) => {
-    const [doc, length, source = '', at] = line.split(',');
-    return { doc: Number(doc), length: Number(length), source, at: Number(at) };
-  });
+/** The documents of a group, or those that are new. Null if it cannot be read. */
+async function readGroup(
+  context: Context,
+  { name, read }: StoredGroup,
+  known: GroupRow | null,
+): Promise<Change | null> {
+  try {
+    return await read(known);
+  } catch (error) {
+    context.warnings.push(`${name}: ${(error as Error).message}`);
+    return null;
+  }
 }

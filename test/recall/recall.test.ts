@@ -219,7 +219,7 @@ describe('forge recall', () => {
     expect(new Set(hits.map(({ id }) => id.replace(/:.*/, '')))).toContain('qa-review');
   });
 
-  it('AGT-03 without a word lists the newest entries that a filter or signs allow, and names the kinds there are', async () => {
+  it('AGT-03 without a word lists the newest entries that a filter or signs allow, and names the kinds', async () => {
     const project = await makeForge();
     for (const text of ['First', 'The pattern +(@(a)) is slow', 'Last'])
       await forgeJson(project, ['note', 'add', text]);
@@ -228,10 +228,9 @@ describe('forge recall', () => {
     expect(await texts('tier:note')).toEqual([['Last'], ['The pattern +(@(a)) is slow'], ['First']]);
     expect(await texts('--tier', 'note', '--since', '1d', '--limit', '1')).toEqual([['Last']]);
     expect(await texts('+(@(a))')).toEqual([['The pattern +(@(a)) is slow']]);
-    expect(await texts('tier:note', 'since:yesterday')).toHaveLength(3);
-    const unknown = await runForge(project, ['recall', 'tier:notes', 'last']);
-    expect(unknown.exitCode).toBe(1);
-    expect(unknown.stderr).toContain('No entry is of the kind "notes". Kinds here: ');
+    expect(await forgeError(project, ['recall', 'tier:notes', 'last'])).toMatchObject({
+      ...{ exitCode: 2, code: 'recall.tier', message: expect.stringContaining('knowledge | learned | note') },
+    });
     expect((await forgeError(project, ['recall', '--limit', '3'])).code).toBe('recall.empty');
   });
 
@@ -272,15 +271,6 @@ describe('forge recall', () => {
     ]);
     expect((await found('okapi')).map(([id]) => id)).toEqual(['LOCAL-4305']);
     expect((await runForge(project, ['recall', 'tier:issue', 'form'])).exitCode).toBe(1);
-  });
-
-  it('AGT-03 shows the rows of a table as sentences', async () => {
-    const project = await makeForge();
-    const table = '| where | what | why |\n|---|---|---|\n| src/zoo | the zebra | stripes |\n';
-    await forgeJson(project, ['note', 'add', table]);
-    const { stdout } = await runForge(project, ['recall', 'zebra']);
-    expect(stdout).toMatch(/^ {2}src\/zoo: the zebra, stripes\.$/m);
-    expect((await recall(project, 'zebra')).hits[0]?.text).toContain('| src/zoo |');
   });
 
   it.each([

@@ -5,8 +5,6 @@ import { lineAt } from './text.js';
 /** Limits of a state file, far above real use. */
 export const MAX_STATE_BYTES = 8 * 1024 * 1024;
 const MAX_DEPTH = 64;
-/** However deep a shorter text is, it takes little memory. */
-const SHORT = 65_536;
 const MAX_KEYS = 200_000;
 /** Keys that no input may have. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
@@ -17,9 +15,7 @@ const problemIn = (text: string, message: string, offset = 0): SyntaxProblem =>
 /** Parses JSON that forge may have to write back. Throws SyntaxProblem. */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') throw problemIn(text, 'the file is empty');
-  const keys = countKeysOf(text);
-  const known = parsePlain(text, keys);
-  if (known !== undefined) return known;
+  refuseManyKeys(text);
   visit(text, strictVisitor(text), { disallowComments: true });
   try {
     return JSON.parse(text);
@@ -28,52 +24,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The number of `":` in the text. Too many are refused, because visiting them would need too much memory. */
-function countKeysOf(text: string): number {
+/** Counts `":` in the text: visiting too many keys would need too much memory. */
+function refuseManyKeys(text: string): void {
   let keys = 0;
   for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2))
     if (++keys > MAX_KEYS) throw problemIn(text, `more than ${MAX_KEYS} keys`, at);
-  return keys;
-}
-
-/**
- * The value of a text that need not be visited: if the value has as many keys as the text, no key was written twice.
- * Undefined for any other text.
- */
-function parsePlain(text: string, keys: number): unknown {
-  // A key that was not counted, or a number that may have become zero.
-  if (/"\s+:|\de-\d\d|0{300}/i.test(text) || (text.length > SHORT && depthOf(text) > MAX_DEPTH))
-    return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return countKeys(value) === keys ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** How deep brackets are nested, counting those in strings too. Parsing 8 MB of nested ones would need 2 GB. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at];
-    if (char === ']' || char === '}') depth--;
-    else if ((char === '[' || char === '{') && ++depth > deepest) deepest = depth;
-  }
-  return deepest;
-}
-
-/** NaN for a value that `strictVisitor` may refuse. */
-function countKeys(value: unknown, depth = 0): number {
-  if (typeof value === 'number') return isExact(value, '') ? 0 : Number.NaN;
-  if (typeof value !== 'object' || value === null) return 0;
-  if (depth === MAX_DEPTH) return Number.NaN;
-  const keys = Array.isArray(value) ? [] : Object.keys(value);
-  if (keys.some((key) => FORBIDDEN_KEYS.has(key))) return Number.NaN;
-  let count = keys.length;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) count += countKeys(item, depth + 1);
-  return count;
 }
 
 /**

@@ -91,13 +91,6 @@ describe('parseJson', () => {
     ['__proto__ in escapes', '{"\\u005f_proto__": 1}', 'the key "__proto__" is not allowed', 1],
     ['constructor', '{"a": {"constructor": 1}}', 'the key "constructor" is not allowed', 7],
     ['prototype', '{"prototype": 1}', 'the key "prototype" is not allowed', 1],
-    [
-      '__proto__ as forge would write it',
-      '{\n  "__proto__": 1\n}\n',
-      'the key "__proto__" is not allowed',
-      4,
-    ],
-    ['a key twice as forge would write it', '{\n  "a": 1,\n  "a": 3\n}\n', 'the key "a" is duplicated', 14],
   ])('B-14 refuses %s', (_name, text, message, offset) => {
     expect(problemOf(text)).toEqual({ message, offset });
   });
@@ -111,7 +104,6 @@ describe('parseJson', () => {
     const deepest = `${'['.repeat(64)}${']'.repeat(64)}`;
     expect(parseJson(deepest)).toBeInstanceOf(Array);
     expect(problemOf(`[${deepest}]`)).toEqual({ message: 'nested deeper than 64', offset: 64 });
-    expect(problemOf(formatJson({ a: JSON.parse(deepest) })).message).toBe('nested deeper than 64');
   });
 
   it.each(
@@ -119,7 +111,6 @@ describe('parseJson', () => {
   )('B-16 refuses %s, which cannot be written back', (number) => {
     const message = `the number ${number} cannot be stored exactly`;
     expect(problemOf(`{"n": ${number}}`)).toEqual({ message, offset: 6 });
-    expect(problemOf(`{\n  "n": ${number}\n}\n`)).toEqual({ message, offset: 9 });
   });
 
   it.each([

@@ -1,7 +1,8 @@
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import { toForgeError, usage, withHint } from '../core/error.js';
+import { realPath } from '../core/files.js';
 import { escapeControls, harmless, jsonLine } from '../core/text.js';
 import { isGitHook } from '../hooks/shim.js';
 import { type Call, type Invocation, type Io, version } from './spec.js';
@@ -126,20 +127,12 @@ async function show(value: unknown, { spec, flags }: Invocation, call: Call, io:
 function folderOf(io: Io, dir: string | undefined): string {
   const wanted = dir ?? (io.env.FORGE_DIR || '.');
   const path = isAbsolute(wanted) ? wanted : resolve(currentFolder(io), wanted);
-  const real = realFolder(path);
+  const real = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? realPath(path) : null;
   if (real === null)
     throw usage('folder.missing', `There is no folder ${path}.`, {
       hint: `mkdir -p ${formatArgv([wanted])}`,
     });
   return basename(real) === '.forge' ? dirname(real) : real;
-}
-
-function realFolder(path: string): string | null {
-  try {
-    return statSync(path).isDirectory() ? realpathSync.native(path) : null;
-  } catch {
-    return null;
-  }
 }
 
 function currentFolder(io: Io): string {

@@ -7,13 +7,13 @@ import { oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { readFeatures } from '../feature/store.js';
 import { type Git, gitError, gitIn, isNoRange } from '../git/client.js';
+import { commitAt } from '../git/read.js';
 import {
   findForge,
   findRepository,
   isShallow,
   operationInProgress,
   type Repository,
-  readTip,
 } from '../git/repository.js';
 import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
@@ -132,7 +132,7 @@ export async function readMessageState(
 ): Promise<MessageState & { comment: string }> {
   const git = gitIn(repository.root, world.env);
   const settings = readMessageSettings(repository, world);
-  const parent = readTip(repository) ?? undefined;
+  const parent = (await commitAt(git, 'HEAD')) ?? undefined;
   const named = [...message.toString('latin1').matchAll(PARENT)].at(-1)?.[1];
   const isOther = named !== undefined && !parent?.startsWith(named);
   const isUnknown = isOther && (await git(['cat-file', '-e', `${named}^{commit}`])).code !== 0;

@@ -129,13 +129,12 @@ export function readText(path: string): string {
   }
 }
 
-/** With every symlink followed; null when nothing is there. */
+/** With every symlink followed; null when nothing can be reached there. */
 export function realPath(path: string): string | null {
   try {
     return fs.realpathSync.native(path);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null;
-    throw diskError(error, path);
+  } catch {
+    return null;
   }
 }
 

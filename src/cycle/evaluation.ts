@@ -12,7 +12,6 @@ import { taskLine } from '../feature/tasks.js';
 import { isTestFile, readTestFiles, tryRead } from '../feature/test-files.js';
 import { type FeatureResult, verifyFeatures, whyNotRun } from '../feature/verify.js';
 import { commitAt, isAncestor } from '../git/read.js';
-import { readTip } from '../git/repository.js';
 import { missingFrom, restoreFrom } from '../git/status.js';
 import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
 import { ledgerFolder } from '../ledger/files.js';
@@ -289,7 +288,7 @@ function putBack({ context, before }: CycleRun): string[] {
 async function putBackRemoved({ context, trees }: CycleRun): Promise<string[]> {
   const { git, layout, repository } = context;
   if (!git || !repository || !trees?.head) return [];
-  const head = readTip(repository) ?? (await commitAt(git, 'HEAD'));
+  const head = await commitAt(git, 'HEAD');
   if (head === null) return [];
   // On another branch other files are right.
   const isAhead = head === trees.head || (await isAncestor(git, trees.head, head));

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { realPath } from '../core/files.js';
 import { firstPaths, oneLine, plural } from '../core/text.js';
 import { type Git, isLocal, must, PORCELAIN, readSettings, type Setting } from './client.js';
-import { type Repository, realFolder } from './repository.js';
+import type { Repository } from './repository.js';
 
 /** Files that git would pass through a filter that forge does not run. */
 interface Filtered {
@@ -62,7 +63,7 @@ export async function readHooksPath(git: Git, { root }: Repository): Promise<Hoo
 /** An empty value disables hooks. */
 function folderOf(root: string, value: string): { folder: string; isThere: boolean } {
   const path = resolve(root, value.startsWith('~/') ? join(homedir(), value.slice(2)) : value);
-  const folder = realFolder(path) ?? path;
+  const folder = realPath(path) ?? path;
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
   return { folder, isThere: value !== '' && isFolder };
 }

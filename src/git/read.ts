@@ -72,7 +72,7 @@ export async function commitsTouching(git: Git, path: string, count: number): Pr
 
 /** The commit of a revision; null if this clone does not have it. The caller rejects options first. */
 export async function commitAt(git: Git, rev: string): Promise<string | null> {
-  const { code, stdout } = await git(['rev-parse', '-q', '--verify', `${rev}^{commit}`], PORCELAIN);
+  const { code, stdout } = await git(['rev-parse', '-q', '--verify', `${rev}^{commit}`]);
   return code === 0 ? stdout.trim() : null;
 }
 

@@ -10,7 +10,7 @@ import {
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
-import { readText } from '../core/files.js';
+import { readText, realPath } from '../core/files.js';
 
 /** A repository, read from its files: starting git costs each command some milliseconds. */
 export interface Repository {
@@ -45,7 +45,7 @@ const kindOf = (path: string): 'file' | 'folder' | 'link' | null => {
  * nothing from the one around it. Null without one.
  */
 export function findForge(from: string): Found | null {
-  for (let folder = realFolder(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
+  for (let folder = realPath(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
     const dir = join(folder, '.forge');
     const kind = kindOf(dir);
     if (kind === 'link')
@@ -89,11 +89,11 @@ export function mayBeRoot(folder: string): boolean {
   return dirname(folder) !== folder && !isHome(folder);
 }
 
-const isHome = (folder: string): boolean => folder === (realFolder(homedir()) ?? homedir());
+const isHome = (folder: string): boolean => folder === (realPath(homedir()) ?? homedir());
 
 /** The repository whose worktree contains `folder`. Null without one, in a bare one or inside a git dir. */
 export function findRepository(from: string): Repository | null {
-  for (let folder = realFolder(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
+  for (let folder = realPath(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
     const kind = kindOf(dotGit);
     if (kind === 'folder' && existsSync(join(dotGit, 'HEAD')))
@@ -136,7 +136,7 @@ function throughPointer(root: string, dotGit: string): Repository | null {
   if (common !== null) return linkedWorktree(root, dotGit, gitDir, resolve(gitDir, common));
   const worktree = configuredWorktree(gitDir);
   if (worktree !== null)
-    return worktree === realFolder(root) ? { root, gitDir, commonDir: gitDir, kind: 'submodule' } : null;
+    return worktree === realPath(root) ? { root, gitDir, commonDir: gitDir, kind: 'submodule' } : null;
   // A folder named .git is the git dir of the repository around it, which is not this one.
   return basename(gitDir) === '.git' ? null : { root, gitDir, commonDir: gitDir, kind: 'elsewhere' };
 }
@@ -145,16 +145,7 @@ function throughPointer(root: string, dotGit: string): Repository | null {
 function configuredWorktree(gitDir: string): string | null {
   const config = readText(join(gitDir, 'config'));
   const path = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(config)?.[1];
-  return path === undefined ? null : realFolder(resolve(gitDir, path));
-}
-
-/** With every symlink followed. Null if nothing is there. */
-export function realFolder(path: string): string | null {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return null;
-  }
+  return path === undefined ? null : realPath(resolve(gitDir, path));
 }
 
 function pointedAt(root: string, dotGit: string): string | null {
@@ -285,24 +276,4 @@ export async function readBranch(
   if (branch === '.invalid')
     return (await git(['symbolic-ref', '--short', '-q', 'HEAD'])).stdout.trim() || null;
   return branch ?? null;
-}
-
-/**
- * The commit of HEAD. Null if the files do not show it (an unborn branch, a reftable repository), or if history may
- * change under the same commit (shallow clones, replaced commits).
- */
-export function readTip(repository: Repository): string | null {
-  const { gitDir, commonDir } = repository;
-  if (isShallow(repository) || existsSync(join(commonDir, 'refs', 'replace'))) return null;
-  const head = readText(join(gitDir, 'HEAD')).trim();
-  const ref = /^ref: (refs\/heads\/\S+)$/.exec(head)?.[1];
-  const tip = ref === undefined ? head : readText(join(commonDir, ref)).trim() || packedTip(commonDir, ref);
-  return /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(tip) ? tip : null;
-}
-
-/** Replaced commits may be packed too. */
-function packedTip(commonDir: string, ref: string): string {
-  const packed = readText(join(commonDir, 'packed-refs')).split('\n');
-  if (packed.some((line) => line.includes(' refs/replace/'))) return '';
-  return packed.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0] ?? '';
 }

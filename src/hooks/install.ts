@@ -5,17 +5,14 @@ import { readEnforcement } from '../commit/check.js';
 import { WHO } from '../commit/rules.js';
 import { setSetting } from '../config/config.js';
 import { refused, usage } from '../core/error.js';
+import { realPath } from '../core/files.js';
 import { hookScript, hooksRecordFile, shownFrom } from '../core/paths.js';
-import {
-  type ProjectFile,
-  readProjectFile,
-  replaceProjectFiles,
-  requireWritable,
-} from '../core/project-file.js';
+import { type ProjectFile, readProjectFile, replaceProjectFiles } from '../core/project-file.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
 import { readHooksPath } from '../git/config.js';
-import { type Repository, readTip, realFolder } from '../git/repository.js';
+import { commitAt } from '../git/read.js';
+import type { Repository } from '../git/repository.js';
 import { type Context, refuseAgent, requireSupervisor, timestamp } from '../project/project.js';
 import {
   ALL_HOOKS,
@@ -88,7 +85,7 @@ async function readFolder({ repository, git }: Context) {
   return { repository, hooksPath, isHusky };
 }
 
-const commonDirOf = ({ commonDir }: Repository): string => realFolder(commonDir) ?? commonDir;
+const commonDirOf = ({ commonDir }: Repository): string => realPath(commonDir) ?? commonDir;
 const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);
 
 /** The pre-commit framework renames the hook that it replaces, and runs it first. */
@@ -197,9 +194,9 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   refuseAgent(context, "Changing git's hooks");
   const plans = planHooks(await readFolder(context), prepare);
   requireConsent(plans, others);
-  const { disk, layout, repository } = context;
+  const { disk, layout, git } = context;
   const record = disk.readDocument(HOOKS_RECORD, hooksRecordFile(layout), NO_HOOKS).value;
-  const { installed_at = timestamp(context), head = repository && readTip(repository) } = record;
+  const { installed_at = timestamp(context), head = git && (await commitAt(git, 'HEAD')) } = record;
   const changes = plans.flatMap(({ file, text }): Change[] =>
     text === null ? [] : [{ file, bytes: Buffer.from(text, 'latin1'), mode: 0o777 }],
   );
@@ -246,10 +243,7 @@ type Change = Parameters<typeof replaceProjectFiles>[0][number];
 
 function writeHooks(context: Context, changes: readonly Change[], writeOwn: () => void): void {
   const { disk } = context;
-  for (const { file } of changes) {
-    requireWritable(file);
-    disk.note(file.path);
-  }
+  for (const { file } of changes) disk.note(file.path);
   if (disk.dryRun) return;
   disk.withLock(() => {
     writeOwn();

@@ -8,8 +8,7 @@ import { architectureFile, archiveFile, doneIssuesFolder, skillsFolder } from '.
 import { FEATURE_LIST, readActive } from '../feature/store.js';
 import { UNIT, type Unit } from '../feature/tasks.js';
 import { findingsOf } from '../finding/finding.js';
-import { isAncestor, readLog } from '../git/read.js';
-import { readTip } from '../git/repository.js';
+import { commitAt, isAncestor, readLog } from '../git/read.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Kfr } from '../kfr/rules.js';
@@ -72,7 +71,7 @@ export async function listStored(context: Context): Promise<StoredGroup[]> {
     ...ledgerGroups(context),
     ...archiveGroups(context),
     ...historyGroups(context),
-    ...commitGroups(context),
+    ...(await commitGroups(context)),
   ];
 }
 
@@ -217,9 +216,8 @@ async function architectureParts({ disk, layout }: Context): Promise<Document[]>
 
 const WRITTEN_BY_FORGE = /^(?:===|\(times in UTC\)|Started - branch: |Active issues: \d|Session ending$)/;
 
-function commitGroups(context: Context): StoredGroup[] {
-  const { git, repository } = context;
-  const head = repository && readTip(repository);
+async function commitGroups({ git }: Context): Promise<StoredGroup[]> {
+  const head = git && (await commitAt(git, 'HEAD'));
   if (!git || !head) return [];
   return [
     {

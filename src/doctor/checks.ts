@@ -20,7 +20,6 @@ import { readActive, readFeatures } from '../feature/store.js';
 import { UNIT } from '../feature/tasks.js';
 import { missingTest } from '../feature/verify.js';
 import { must } from '../git/client.js';
-import { staleLock } from '../git/commit.js';
 import { isShallow } from '../git/repository.js';
 import { loadGuard } from '../guard/guard.js';
 import { hooksStatus } from '../hooks/install.js';
@@ -204,21 +203,6 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     why: 'agents are told to rely on it, and nobody has checked it; a commit accepts it',
     fix: FOREIGN_EDITS_COMMAND,
     look: async (context) => describeForeignEdits(await findForeignEdits(context)),
-  },
-  {
-    severity: 'blocking',
-    expected: 'no index.lock, unless a git is at work',
-    why: 'git commits nothing while it exists, and forge neither commits nor rolls back',
-    fix: 'git status',
-    look: ({ repository, world }) => {
-      const command = repository && staleLock(repository, world.now());
-      return (
-        command && {
-          observed: 'git may have been killed: its index.lock is older than a minute',
-          commands: [`${command}   # if no git runs here`],
-        }
-      );
-    },
   },
   {
     severity: 'blocking',

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { formatArgv } from '../core/argv.js';
-import { MINUTE } from '../core/clock.js';
 import { ForgeError, outside } from '../core/error.js';
 import {
   type Git,
@@ -89,22 +88,14 @@ export async function whyNoCommit({
   if (operation) return `${operation} is in progress`;
   const lock = join(repository.gitDir, 'index.lock');
   for (let waited = 0; existsSync(lock); waited += 100) {
-    if (waited >= 2000) return `another git is at work, or was killed (if none runs: ${removeLock(lock)})`;
+    if (waited >= 2000)
+      return `another git is at work, or was killed (if none runs: ${formatArgv(['rm', lock])})`;
     await pause(100);
   }
   for (const name of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'])
     if ((await git(['var', name], PORCELAIN)).code !== 0)
       return 'git does not know who you are (git config user.name "…" && git config user.email "…")';
   return null;
-}
-
-const removeLock = (path: string): string => formatArgv(['rm', path]);
-
-/** The command that removes git's lock if it is older than a minute: git may have been killed. Null without one. */
-export function staleLock({ gitDir }: Repository, now: Date): string | null {
-  const path = join(gitDir, 'index.lock');
-  const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  return at !== undefined && now.getTime() - at > MINUTE ? removeLock(path) : null;
 }
 
 async function whyNothing(git: Git, folder: string): Promise<string> {
@@ -126,20 +117,18 @@ async function commit(job: FolderCommit): Promise<CommitOutcome> {
 
 async function commitAs(
   git: Git,
-  { repository, folder, message: write }: FolderCommit,
+  { folder, message: write }: FolderCommit,
   signature: '--gpg-sign' | '--no-gpg-sign',
 ): Promise<CommitOutcome> {
   const settings = ['-c', 'i18n.commitEncoding=UTF-8', '-c', 'core.abbrev=no'];
   const options = ['--only', '--cleanup=verbatim', '--no-verify', signature, '--file=-'];
   const args = [...settings, 'commit', ...options, '--', folder];
   let message = '';
-  const restoreDrafts = keepDrafts(repository);
   const made = await patiently(async () => {
     const parent = await git(['rev-parse', '--quiet', '--verify', '--short', 'HEAD'], PORCELAIN);
     message = write(parent.stdout.trim() || null);
     return git(args, { ...PORCELAIN, input: message });
   });
-  restoreDrafts();
   // `[main (root-commit) 1a2b…] subject`, after the unmerged paths elsewhere.
   const hash = /^\[.*? ([0-9a-f]{40,64})\] /m.exec(made.stdout)?.[1];
   if (hash === undefined) return { skipped: whyFailed(made) };
@@ -160,15 +149,6 @@ async function patiently(call: () => Promise<GitResult>): Promise<GitResult> {
       return result;
     await pause(50 * attempt);
   }
-}
-
-/** `git commit` removes or replaces prepared messages (`git merge --squash`), which belong to the person's next commit. */
-function keepDrafts({ gitDir }: Repository): () => void {
-  const paths = ['COMMIT_EDITMSG', 'MERGE_MSG', 'SQUASH_MSG'].map((name) => join(gitDir, name));
-  const kept = paths.filter((path) => existsSync(path)).map((path) => [path, readFileSync(path)] as const);
-  return () => {
-    for (const [path, bytes] of kept) writeFileSync(path, bytes);
-  };
 }
 
 /** Opens git's editor, through a shell like git, because it may be `code --wait`. `hint` is for a failure. */

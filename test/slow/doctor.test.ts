@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis, StartedSession, Where } from '../../src/index.js';
@@ -138,19 +129,6 @@ describe('forge doctor about the repository', () => {
   it('B-45 reports a shallow clone', async () => {
     const clone = cloneOf(await makeForge(), '--depth', '1');
     expect((await look(clone)).found).toContain('advisory: this clone is shallow → git fetch --unshallow');
-  });
-
-  it('B-39 names an index.lock that a killed git left, not one of a git at work', async () => {
-    const project = await makeForge();
-    project.write('.git/index.lock', '');
-    expect((await doctor(project)).found).toEqual([]);
-    const old = new Date(Date.now() - 120_000);
-    utimesSync(project.path('.git/index.lock'), old, old);
-    expect(await doctor(project)).toEqual({
-      exitCode: 1,
-      found: ['blocking: git may have been killed: its index.lock is older than a minute'],
-      commands: [`rm ${project.path('.git/index.lock')}   # if no git runs here`],
-    });
   });
 
   it('distinguishes an ignored folder from one that is not committed yet', async () => {

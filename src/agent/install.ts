@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import * as z from 'zod/mini';
 import { deniedToBuilder, isBuilder } from '../core/environment.js';
 import { usage } from '../core/error.js';
-import { removeEmptyFolders, replaceProjectFiles, requireWritable } from '../core/project-file.js';
+import { removeEmptyFolders, replaceProjectFiles } from '../core/project-file.js';
 import { checkInput } from '../core/schema.js';
 import { namesLike, oneLine, oneOf } from '../core/text.js';
 import type { World } from '../core/world.js';
@@ -192,7 +192,6 @@ function changeOf({ text: before }: TextFile, after: string | null): ChangedFile
 
 function write(place: Place, planned: readonly { file: TextFile; text: string | null }[]): void {
   const changed = planned.filter(({ file, text }) => text !== file.text);
-  for (const { file } of changed) requireWritable(file);
   for (const { file } of changed) place.note(file.name);
   if (place.dryRun || changed.length === 0) return;
   replaceProjectFiles(

@@ -165,7 +165,8 @@ const MAX_NOTES = 6;
 async function startSession(forge: Forge, id: string): Promise<string | null> {
   let [notes, text]: [string[], string] = [[], ''];
   try {
-    const { briefing, warnings } = await forge.session.start({}, { isHook: true });
+    // The agent waits only a few seconds for its hook.
+    const { briefing, warnings } = await forge.session.start({ reverify: 0 });
     text = briefing.text;
     notes = warnings.slice(0, MAX_NOTES).map((warning) => `! ${oneLine(warning, 400)}`);
   } catch (error) {

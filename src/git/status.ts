@@ -24,22 +24,6 @@ export interface TreeStatus {
   files: FileState[];
 }
 
-/** The names that no tracked or new file has. A name may include a folder. */
-export async function missingNames(git: Git, names: readonly string[]): Promise<string[]> {
-  let missing = [...names];
-  // Looking for new files takes longer.
-  for (const kind of [['--cached'], ['--others', '--exclude-standard']]) {
-    if (missing.length === 0) return [];
-    const paths = missing.map((name) => `:(top,glob)**/${name}`);
-    const form = ['--no-literal-pathspecs', 'ls-files', '-z', '--full-name', ...kind, '--', ...paths];
-    const { code, stdout } = await git(form);
-    if (code !== 0) return [];
-    const found = words(stdout).map((path) => `/${path}`);
-    missing = missing.filter((name) => !found.some((path) => path.endsWith(`/${name}`)));
-  }
-  return missing;
-}
-
 /** Runs `git status` with these options and paths. Nothing else reads its output. */
 export async function readStatus(git: Git, ...args: string[]): Promise<TreeStatus> {
   const form = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames'];

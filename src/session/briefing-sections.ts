@@ -1,4 +1,4 @@
-import { escapeControls, firstPaths, oneLine, plural, wordsOf } from '../core/text.js';
+import { escapeControls, firstNames, firstPaths, oneLine, plural, wordsOf } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf, STATUSES } from '../feature/rules.js';
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
@@ -11,6 +11,7 @@ import type { BriefingSection, Source } from './briefing-rules.js';
 import {
   type ArchivedSession,
   type Focus,
+  focusIn,
   isAbout,
   OPENING,
   RECORDED,
@@ -28,8 +29,6 @@ export interface BriefingData {
   /** The running session's NEXT line. */
   next: string | null;
   progress: readonly string[];
-  /** Features that passed since the next step was left. */
-  passed: readonly string[];
   last: ArchivedSession | null;
   /** The last session on this task. */
   before: ArchivedSession | null;
@@ -63,8 +62,6 @@ export interface BriefingData {
   /** What other clones promoted. */
   elsewhere: readonly { title: string; host: string }[];
   issues: readonly Unit[];
-  /** Names of files in what was learned that the project does not have now. */
-  missing: readonly string[];
   /** Names and descriptions of the skills that fit the focus. */
   skills: readonly string[];
   commits: readonly { short: string; at: string; subject: string }[];
@@ -115,43 +112,50 @@ const progressItems = ({ progress }: BriefingData): string[] =>
 
 const SHOWN_BEFORE = 3;
 
-/** The log of a session, without the lines that every session has. */
-const workOf = ({ progress = [] }: ArchivedSession): string[] =>
-  progress.filter(isOwnEntry).map((line) => line.slice('[00:00] '.length));
-
-/** What the last session on this task did. The agent's own words say more than the lines that forge recorded. */
-function beforeItems({ before }: BriefingData): string[] {
-  const work = (before ? workOf(before) : []).filter((line) => line !== 'Session ending');
+/** What a session did. The agent's own words say more than the lines that forge recorded. */
+function ownWork({ progress = [] }: ArchivedSession): string[] {
+  const all = progress.filter(isOwnEntry).map((line) => line.slice('[00:00] '.length));
+  const work = all.filter((line) => line !== 'Session ending');
   const own = work.filter((line) => !RECORDED.test(line));
-  return (own.length > 0 ? own : work).slice(-SHOWN_BEFORE).map((line) => oneLine(line, 200));
+  return own.length > 0 ? own : work;
 }
 
-function nextItems({ focus, next, passed, last, before, handovers, tool }: BriefingData): string[] {
-  const since = passed.length === 0 ? [] : [`${firstOf(passed, 3, '').join(', ')} passed since`];
-  const noted = (step: string, notes: string[]): string =>
-    `${escapeControls(step)}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
-  if (next !== null) return [noted(next, since)];
-  if (!last) return [];
+const beforeItems = ({ before }: BriefingData): string[] =>
+  before
+    ? ownWork(before)
+        .slice(-SHOWN_BEFORE)
+        .map((line) => oneLine(line, 200))
+    : [];
+
+/** The running session's next step. Without one, that of the last session on this task, then those handed over. */
+function nextItems(data: BriefingData): string[] {
+  const { next, last, before, handovers, tool } = data;
+  if (next !== null) return [escapeControls(next)];
+  const sessions = new Set([...(before ? [before] : []), ...handovers]);
+  const steps = [...sessions].flatMap((session) => (session.next === null ? [] : [stepItem(data, session)]));
+  if (last?.status !== 'interrupted' || last.resumed_by) return steps;
   const name = sessionName(last.id);
-  const isFirst = before && handovers.every(({ id }) => id !== before.id);
-  const step = [...(isFirst ? [before] : []), ...handovers].flatMap((session) => {
-    const { id, next: left } = session;
-    if (left === null) return [];
-    const task = (session.focus as Partial<Focus> | undefined)?.task;
-    const isOther = focus.task !== null && task && task !== focus.task;
-    const about = isOther
-      ? ` on ${oneLine(task, 60)}`
-      : isFirst && session === before
-        ? ', the last on this task'
-        : '';
-    const from = `from ${sessionName(id)}${about}`;
-    return [noted(left, [from, ...(session === handovers[0] ? since : [])])];
-  });
-  if (last.status !== 'interrupted' || last.resumed_by) return step;
-  const work = workOf(last);
-  const did = work.findLast((line) => !RECORDED.test(line)) ?? work.at(-1);
+  const did = ownWork(last).at(-1);
   const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
-  return [...step, `Session ${name} was interrupted${doing}: ${resumeStep(tool, name)}`];
+  return [...steps, `Session ${name} was interrupted${doing}: ${resumeStep(tool, name)}`];
+}
+
+function stepItem({ focus, features }: BriefingData, session: ArchivedSession): string {
+  const { id, next, started_at, ended_at } = session;
+  const { task } = focusIn(session);
+  const isOther = focus.task !== null && task !== null && task !== focus.task;
+  const passed = features.filter(
+    ({ status, verified_at: at }) => status === 'passing' && at && at > (ended_at ?? started_at),
+  );
+  const since = firstNames(
+    passed.map((feature) => feature.id),
+    3,
+  );
+  const notes = [
+    `from ${sessionName(id)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`,
+    ...(passed.length > 0 ? [`${since} passed since`] : []),
+  ];
+  return `${escapeControls(next ?? '')} (${notes.join('; ')})`;
 }
 
 /** A feature list can have hundreds: always the counts, then the few that could be worked on now. */
@@ -177,36 +181,23 @@ function featureItems({ features, issues, focus }: BriefingData): string[] {
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
 
-/** Entries related to the task, the best first, and the others, the newest first. */
-function byTask<T>(
-  { focus }: BriefingData,
-  entries: readonly T[],
-  textOf: (entry: T) => string,
-): { related: T[]; others: T[] } {
+/** Entries related to the task, the best first, then the others, the newest first. */
+function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
   const newest = [...entries].reverse();
   const subject = [focus.task ?? '', focus.linear_issue ?? '', ...focus.files].join(' ');
-  const first = about(newest.map(textOf), subject);
-  const isFirst = new Set(first);
-  return {
-    related: first.map((at) => newest[at] as T),
-    others: newest.filter((_, at) => !isFirst.has(at)),
-  };
+  const related = about(newest.map(textOf), subject).map((at) => newest[at] as T);
+  return [...new Set([...related, ...newest])];
 }
 
-/** Those of the task, and those that were seen again, if there are many. */
+/** Those of the task, then those seen most often. */
 function chooseCandidates(data: BriefingData): PatternCandidate[] {
-  const { candidates, focus } = data;
-  if (candidates.length <= MAX_CANDIDATES) return [...candidates];
-  if (focus.task === null) return candidates.slice(0, MAX_CANDIDATES);
-  const { related } = byTask(data, candidates, ({ pattern }) => pattern);
-  const again = candidates.filter((one) => one.seen > 1 && !related.includes(one));
-  return [...related, ...again].slice(0, MAX_CANDIDATES);
+  const leastFirst = [...data.candidates].reverse();
+  return byTask(data, leastFirst, ({ pattern }) => pattern).slice(0, MAX_CANDIDATES);
 }
 
 function knowledgeItems(data: BriefingData, wanted: Known['status']): string[] {
   const entries = data.proven.filter(({ status }) => status === wanted);
-  const { related, others } = byTask(data, entries, ({ pattern }) => pattern);
-  return [...related, ...others].map((entry) => {
+  return byTask(data, entries, ({ pattern }) => pattern).map((entry) => {
     const { pattern, scope, record } = entry;
     return `${oneLine(pattern, 300)} (${scope}, ${describeEvidence(entry)}) [knowledge ${record.slice(0, 12)}]`;
   });
@@ -214,36 +205,13 @@ function knowledgeItems(data: BriefingData, wanted: Known['status']): string[] {
 
 const SHOWN_NOTES = 5;
 
-/** Imported from a file that the agent's own program shows it. */
-const OWN_FILE = /\((?:(?:\.claude\/)?CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|\.cursor\S+)\) \[note /;
-/** Without the middle. The end says where it came from. */
-const shortened = (note: string): string =>
-  note.replace(/^(.{300}).+?((?: \([^()]{1,64}\))? \[note \w+\])$/s, '$1…$2');
-
-const ownFilesLast = (notes: readonly string[]): string[] => [
-  ...notes.filter((note) => !OWN_FILE.test(note)),
-  ...notes.filter((note) => OWN_FILE.test(note)),
-];
-
-/** Only those of the task and related to it, because there may be hundreds. Without a task the newest. */
-function noteItems({ focus, notes }: BriefingData): string[] {
-  if (focus.task === null)
-    return ownFilesLast([...notes].reverse())
-      .slice(0, SHOWN_NOTES)
-      .map(shortened);
-  const id = focus.task.split(': ')[0];
-  const isOwn = (note: string): boolean => note.includes(` (${id}) [note `) || note.startsWith(`${id}: `);
-  const own = notes.filter(isOwn).reverse();
-  const related = about(notes, [focus.task, ...focus.files].join(' ')).map((at) => notes[at] ?? '');
-  const shown = ownFilesLast([...new Set([...own, ...related])])
-    .slice(0, SHOWN_NOTES)
-    .map((note) => (isOwn(note) ? note : shortened(note)));
-  if (notes.length === shown.length) return shown;
-  return [
-    ...shown,
-    shown.length > 0 ? '… other notes: forge note list' : 'none (all notes: forge note list)',
-  ];
-}
+/** The notes that the task names or that name it first, then the newest. */
+const noteItems = (data: BriefingData): string[] =>
+  firstOf(
+    byTask(data, data.notes, (note) => note),
+    SHOWN_NOTES,
+    ': forge note list',
+  );
 
 const SHOWN_ANSWERS = 5;
 
@@ -263,37 +231,17 @@ function learningItem(learning: Learning): string {
   return oneLine(`Failed: ${about === '' ? '' : `${about}: `}${learning.issue}${resolution}`, 400);
 }
 
-const FILES =
-  /(?<![\w./@*?}>\]-])(?!\w+\.js\b)(?:[\w@.-]+\/)*[\w@.-]*[\w@-]\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|cs?|cc|cpp|h|hpp|swift|sh|sql|md|json|toml|ya?ml|html|css|vue)(?![\w/@-])/g;
-
-/** The names of files in a text. `Node.js` and patterns (`*.types.ts`) do not count. */
-export const filesNamedIn = (text: string): string[] => [...new Set(text.match(FILES) ?? [])];
-
-/** Says of each text which files it names that were renamed or removed. */
-const marked = (texts: readonly string[], missing: readonly string[]): string[] =>
-  texts.map((text) => {
-    const gone = filesNamedIn(text).filter((name) => missing.includes(name));
-    return gone.length === 0 ? text : `${text} (not in the project now: ${gone.join(', ')})`;
-  });
-
 const SHOWN_PATTERNS = 8;
-/** With a task, at least this many, related or not. */
-const SHOWN_ANYWAY = 4;
 
 function patternItems(data: BriefingData, patterns: readonly Learning[]): string[] {
-  const { related, others } = byTask(data, patterns, learningItem);
-  const count = Math.min(
-    SHOWN_PATTERNS,
-    Math.max(related.length, data.focus.task === null ? SHOWN_PATTERNS : SHOWN_ANYWAY),
-  );
-  const items = [...related, ...others].map((learning) => {
+  const items = byTask(data, patterns, learningItem).map((learning) => {
     const item = learningItem(learning);
     const task = data.features.find(({ id, name }) => item.includes(`${id}: ${name}`));
     // Its id suffices.
     const short = task ? item.replace(`${task.id}: ${task.name}`, task.id) : item;
-    return `${marked([short], data.missing)[0]} [lesson ${learning.id}]`;
+    return `${short} [lesson ${learning.id}]`;
   });
-  return firstOf(items, count, ': forge knowledge list');
+  return firstOf(items, SHOWN_PATTERNS, ': forge knowledge list');
 }
 
 const commitItem = ({ short, at, subject }: BriefingData['commits'][number]): string =>
@@ -328,7 +276,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const confirm = tool ? `${tool('session_end')} {"confirm":["ID"]}` : 'forge end --confirm ID';
   const lessons = 'Learned patterns (not true? forge knowledge remove ID)';
   const again = `Candidates: seen again? At the end: ${confirm}. Not true? forge knowledge remove ID`;
-  const noted = `${data.focus.task === null ? 'The last notes' : 'Notes about this'} (answered, or not true now? forge note remove ID)`;
+  const noted = 'Notes (answered, or not true now? forge note remove ID)';
   const others = `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`;
   const [list, promote, events] = [
     'forge knowledge list',
@@ -356,7 +304,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['patterns', lessons, patternItems(data, patterns), list, 5, 'learned'],
     ['answers', 'Questions answered', answerItems(data), 'forge session list', 5, 'learned'],
     ['notes', noted, noteItems(data), 'forge note list', 5, 'learned'],
-    ['candidates', again, marked(candidates.map(describeCandidate), data.missing), promote, 5, 'learned'],
+    ['candidates', again, candidates.map(describeCandidate), promote, 5, 'learned'],
     ['architecture', `Invariants of the architecture, ${STATED}`, architecture, SHOW, 4, 'asserted'],
     ['invariants', others, invariants.map(learningItem), list, 4, 'asserted'],
     ['uncommitted', 'Uncommitted changes', changeItems(data), 'git status', 6, 'proven'],

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { checkInput } from '../core/schema.js';
@@ -12,13 +10,12 @@ import { readActive, readFeatures } from '../feature/store.js';
 import { summarizeFindings } from '../finding/finding.js';
 import { type Commit, readLog } from '../git/read.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
-import { ignoredAmong, missingNames } from '../git/status.js';
 import { knowAllowed } from '../guard/allow.js';
 import { maskMemory, maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
-import { describeLearning, keptOpen, readLearnings } from '../knowledge/rules.js';
+import { keptOpen, readLearnings } from '../knowledge/rules.js';
 import { openCandidates, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
@@ -27,11 +24,11 @@ import { type Context, readConfig } from '../project/project.js';
 import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
-import { type BriefingData, briefingSections, filesNamedIn, type Known } from './briefing-sections.js';
+import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
 import { readTree } from './record.js';
-import { Budget, handoversOf, passedSince, sessionName } from './rules.js';
+import { Budget, handoversOf, lastOnTask, sessionName } from './rules.js';
 import { ownSessions, readRunning, showFocus } from './running.js';
-import { archivedIds, archivesForNext, kfrIn, lastOnTask, readProgress, requireArchive } from './store.js';
+import { archivedIds, kfrIn, readProgress, recentArchives, requireArchive } from './store.js';
 
 export const BriefingInput = z.strictObject({
   budget: Budget,
@@ -40,8 +37,8 @@ export const BriefingInput = z.strictObject({
 export type BriefingInput = z.infer<typeof BriefingInput>;
 
 const MAX_NOTES = 300;
-/** Characters of a note. A briefing shows all of them only for its task. */
-const MAX_NOTE = 1200;
+/** Characters of a note. */
+const MAX_NOTE = 400;
 
 /** Learnings, knowledge, candidates and the last notes. `listed`: the ledger's files, if the caller has just listed them. */
 export function readLearned(context: Context, listed?: readonly Listed[]) {
@@ -95,24 +92,6 @@ export function readGitFacts(context: Context, commits = briefingCommits(context
   return reading;
 }
 
-const MAX_NAMES = 200;
-
-/** The names of files in what was learned that the project does not have now. */
-export async function readMissing(
-  { git, layout }: Context,
-  { learnings, candidates }: State,
-): Promise<string[]> {
-  if (!git) return [];
-  const texts = [...learnings.map(describeLearning), ...candidates.map(({ pattern }) => pattern)];
-  const names = filesNamedIn(texts.reverse().join('\n')).filter(
-    (name) => !existsSync(join(layout.root, name)),
-  );
-  const missing = await missingNames(git, names.slice(0, MAX_NAMES));
-  // The program itself may write what git ignores.
-  const ignored = new Set(await ignoredAmong(git, missing));
-  return missing.filter((name) => !ignored.has(name));
-}
-
 /** What a cycle tells its builder. It has instructions of its own, so the workflow is left out. */
 type CycleBrief = Pick<BriefingData, 'focus' | 'lastTry'>;
 
@@ -128,9 +107,8 @@ export async function brief(
   const state = readState(context);
   const session = readRunning(context)?.id ?? null;
   const architecture = await readInvariants(context);
-  const missing = await readMissing(context, state);
   const [around, foreign] = await reading;
-  const known = { ...state, ...around, architecture, missing, foreign, focus: showFocus(context), ...cycle };
+  const known = { ...state, ...around, architecture, foreign, focus: showFocus(context), ...cycle };
   return await composeBriefing(context, known, { ...input, session, guide: !cycle });
 }
 
@@ -163,17 +141,14 @@ type GitFacts = Omit<Awaited<ReturnType<typeof readGitFacts>>, 'branch'>;
 /** `session`: the running one. */
 export async function composeBriefing(
   context: Context,
-  known: State & GitFacts & Pick<BriefingData, 'focus' | 'architecture' | 'missing' | 'foreign' | 'lastTry'>,
+  known: State & GitFacts & Pick<BriefingData, 'focus' | 'architecture' | 'foreign' | 'lastTry'>,
   { budget, format, session, guide = true }: BriefingInput & { session: string | null; guide?: boolean },
 ): Promise<Briefing> {
   const { world } = context;
   const config = readConfig(context).briefing;
   const progress = readProgress(context);
-  const recent = archivesForNext(context);
-  const handovers = handoversOf(recent, known.features, ownSessions(context));
-  const next = progress.next ?? null;
-  const started = readRunning(context)?.started_at;
-  const before = lastOnTask(context, known.focus);
+  const recent = recentArchives(context);
+  const before = lastOnTask(recent, known.focus);
   const earlier = recent.filter(({ id }) => id !== before?.id).map(({ kfr }) => kfr);
   // The newest are shown first: those of this task.
   const kfrs = [...earlier, before?.kfr, session === null ? NO_KFR : readKfr(context)];
@@ -184,9 +159,8 @@ export async function composeBriefing(
     operation: context.repository && operationInProgress(context.repository),
     last: recent.at(-1) ?? null,
     before,
-    handovers,
-    next,
-    passed: passedSince(next ?? handovers[0]?.next ?? '', recent, known.features, started),
+    handovers: handoversOf(recent, ownSessions(context)),
+    next: progress.next ?? null,
     answers: [...new Set(kfrs.flatMap(answersIn).map(({ text }) => text))],
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),

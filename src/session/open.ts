@@ -6,15 +6,15 @@ import { describeOthersClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { kfrWrites, readKfr, readKfrFile } from '../kfr/kfr.js';
-import { type Entry, NO_KFR, openEntries, requireResolved } from '../kfr/rules.js';
+import { NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, lockPolicy, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import type { State as MemoryState } from './briefing.js';
-import { closeSession } from './end.js';
 import {
   type ArchivedSession,
   addEntry,
   type Focus,
+  focusIn,
   holdsWork,
   isCalled,
   NO_FOCUS,
@@ -31,7 +31,6 @@ import {
   allocateSessionId,
   holderHere,
   isLeftBehind,
-  isLeftByPerson,
   judgeRunning,
   ownSessions,
   readRunning,
@@ -43,13 +42,10 @@ import {
   changeArchive,
   clearShortTerm,
   finishSession,
-  focusIn,
   forgetEmpty,
   hasWork,
-  kfrIn,
   kfrToResume,
   progressIn,
-  readArchives,
   readProgressText,
   recentArchives,
   requireArchive,
@@ -67,29 +63,6 @@ type StartFacts = Pick<RunningSession, 'branch' | 'head'> & {
   memory: Pick<MemoryState, 'features' | 'issues'>;
 };
 
-/** What a start does with the recorded session: uses it, is refused, finds none, or ends it in one of three ways. */
-type Step = 'running' | 'joined' | 'refused' | 'none' | 'close' | 'replace' | 'archive';
-
-/** Decides what a start does with the recorded session. Changes nothing. */
-export function planStart(context: Context, { resume, goal, join, takeOver }: Wanted): Step {
-  const running = readRunning(context);
-  const isNamed = running !== null && resume !== undefined && isMeant(running, resume);
-  // A wrong id fails before anything is archived. After archiving, the running one can be resumed.
-  if (resume !== undefined && resume !== 'latest' && !isNamed) requireResumable(context, resume);
-  if (!running) return 'none';
-  const { state } = judgeRunning(context, running);
-  if (state === 'held' && join) return 'joined';
-  if (state === 'held' && !takeOver) return 'refused';
-  if (state !== 'same') return 'archive';
-  const isLeft = isLeftByPerson(context, running);
-  if (resume !== undefined) return isLeft && isNamed ? 'running' : 'replace';
-  // Open questions are never left behind (KFR-09).
-  if (!isLeft || openEntries(readKfr(context)).length > 0) return 'running';
-  // A person comes back to another task.
-  const { task } = showFocus(context);
-  return goal === undefined || task === null || task === goal ? 'running' : 'close';
-}
-
 const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
   wanted === 'latest' || isCalled(id, wanted);
 
@@ -103,52 +76,67 @@ export function openSession(
   facts: StartFacts,
 ): { running: RunningSession; state: Opened; focus: Focus } {
   const { resume, goal } = input;
-  const step = planStart(context, input);
   const running = readRunning(context);
-  if (running && step === 'refused') throw sessionHeld(context, running, HELD_HINT);
-  if (running && (step === 'running' || step === 'joined')) return takePlace(context, running, step);
-  const left = running ? leaveRunning(context, running, step, resume) : clearLeftovers(context, resume);
+  const archives = recentArchives(context);
+  const isNamed = running !== null && resume !== undefined && isCalled(running.id, resume);
+  // A wrong id fails before anything is archived.
+  if (resume !== undefined && resume !== 'latest' && !isNamed) requireResumable(context, archives, resume);
+  const state = running && stateFor(context, running, input);
+  if (running && state) return takePlace(context, running, state);
+  const left = running ? leaveRunning(context, running, resume) : clearLeftovers(context, archives, resume);
   if (resume === undefined) {
-    refuseToForget(context);
-    return createSession(context, goal, facts, null);
+    refuseToForget(context, archives);
+    return createSession(context, goal, facts, archives, null);
   }
   // A dry run has not written the session that it would archive.
-  const resumed = left && isMeant(left, resume) ? left : requireResumable(context, resume);
-  return createSession(context, goal, facts, resumed);
+  const resumed = left && isMeant(left, resume) ? left : requireResumable(context, archives, resume);
+  return createSession(context, goal, facts, archives, resumed);
+}
+
+/** How a start goes on in the recorded session. Null if it leaves it. Exit 3 `session.held` if it is another agent's. */
+function stateFor(
+  context: Context,
+  running: RunningSession,
+  { resume, join, takeOver }: Wanted,
+): 'running' | 'joined' | null {
+  const { state } = judgeRunning(context, running);
+  if (state === 'held' && join) return 'joined';
+  if (state === 'held' && !takeOver) throw sessionHeld(context, running, HELD_HINT);
+  if (state !== 'same') return null;
+  if (resume === undefined || isCalled(running.id, resume)) return 'running';
+  // One that has just started is replaced by the one to resume.
+  if (!hasWork(context)) return null;
+  if (resume === 'latest') return 'running';
+  throw refused(
+    'session.running',
+    `Session ${sessionName(running.id)} is running; end it before resuming another.`,
+    { hint: 'forge end\nforge session discard' },
+  );
 }
 
 /** Ends the recorded session before another one starts. Returns it if it was archived as interrupted. */
 function leaveRunning(
   context: Context,
   running: RunningSession,
-  step: Step,
   resume: string | undefined,
 ): ArchivedSession | null {
   const name = sessionName(running.id);
-  if (step === 'close') closeSession(context, running);
-  else if (step === 'replace') {
-    // A session that has just started is replaced by the one to resume.
-    if (hasWork(context))
-      throw refused('session.running', `Session ${name} is running; end it before resuming another.`, {
-        hint: 'forge end\nforge session discard',
-      });
-    requireResumable(context, resume as string);
-    clearShortTerm(context);
-  }
-  if (step !== 'archive') return null;
+  const verdict = judgeRunning(context, running);
   if (resume === undefined || !isMeant(running, resume))
     requireResolved(
       readKfr(context),
       `Session ${name} was interrupted and cannot be left`,
       `forge start --resume ${name}   # takes them along\nforge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
+  if (verdict.state === 'same') {
+    clearShortTerm(context);
+    return null;
+  }
   // SES-14: an empty session cannot be resumed.
   if (resume === undefined && forgetEmpty(context, running)) return null;
-  const verdict = judgeRunning(context, running);
-  const why = verdict.state === 'interrupted' ? verdict.why : 'taken over';
   if (resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up with: ${resumeStep(context.world.tool, name)}`,
+      `Session ${name} was interrupted (${verdict.state === 'interrupted' ? verdict.why : 'taken over'}). Pick it up with: ${resumeStep(context.world.tool, name)}`,
     );
   return finishSession(context, running, { status: 'interrupted' });
 }
@@ -157,7 +145,11 @@ function leaveRunning(
  * Files without a record of this clone: another clone's, or somebody removed the record. If they hold work, it is
  * archived under a new id. Open questions can only be carried over.
  */
-function clearLeftovers(context: Context, resume: string | undefined): ArchivedSession | null {
+function clearLeftovers(
+  context: Context,
+  archives: readonly ArchivedSession[],
+  resume: string | undefined,
+): ArchivedSession | null {
   if (isLeftBehind(context)) {
     clearShortTerm(context);
     return null;
@@ -171,37 +163,37 @@ function clearLeftovers(context: Context, resume: string | undefined): ArchivedS
     );
   if (!holdsWork(readProgressText(context)) && kfr.entries.length === 0) return null;
   const started_at = timestamp(context);
-  const left = { schema_version: '1.0', ...newSessionId(context), started_at, branch: null, head: null };
+  const left = {
+    schema_version: '1.0',
+    ...newSessionId(context, archives),
+    started_at,
+    branch: null,
+    head: null,
+  };
   context.warnings.push(`Progress without a session was found; it is kept as ${left.id}.`);
   return finishSession(context, left, { status: 'interrupted' });
 }
 
-/** Refuses to forget: an interrupted session has open questions that no later session carried over (KFR-09). */
-function refuseToForget(context: Context): void {
-  const archives = recentArchives(context);
+/** Refuses to forget the open questions of an interrupted session (KFR-09). */
+function refuseToForget(context: Context, archives: readonly ArchivedSession[]): void {
   for (const session of resumable(archives)) {
     const name = sessionName(session.id);
-    const kfr = kfrToResume(context, session);
-    // A start that was killed may have taken them along without a note of it.
-    const later = archives.filter(({ seq }) => seq > session.seq).map(kfrIn);
-    const carried = new Set(later.flatMap(({ entries, closed }) => [...entries, ...closed]).map(sameEntry));
     requireResolved(
-      { ...kfr, entries: kfr.entries.filter((entry) => !carried.has(sameEntry(entry))) },
+      kfrToResume(context, session),
       `Session ${name} was interrupted and cannot be left`,
       `forge start --resume ${name}   # takes them along`,
     );
   }
 }
 
-const sameEntry = ({ id, text, created_at }: Entry): string => [id, created_at, text].join(' ');
-
-/** How far back `--resume latest` looks. */
-const RESUMABLE = 100;
-
 /** The archive to resume: an id, or `latest`, which prefers those of this clone. Exit 2 without one. */
-function requireResumable(context: Context, wanted: string): ArchivedSession {
+function requireResumable(
+  context: Context,
+  archives: readonly ArchivedSession[],
+  wanted: string,
+): ArchivedSession {
   if (wanted === 'latest') {
-    const waiting = resumable(readArchives(context, RESUMABLE));
+    const waiting = resumable(archives);
     const isOwn = ownSessions(context);
     const latest = waiting.find(({ id }) => isOwn(id)) ?? waiting[0];
     if (latest) return latest;
@@ -223,9 +215,7 @@ function requireResumable(context: Context, wanted: string): ArchivedSession {
 function takePlace(context: Context, running: RunningSession, state: 'running' | 'joined') {
   const me = holderHere(context);
   const { parked: _, ...rest } = running;
-  const isMoved = sameHolder(running.holder, me)
-    ? me.agent !== undefined
-    : me.terminal === true && isLeftByPerson(context, running);
+  const isMoved = me.terminal === true || (me.agent !== undefined && sameHolder(running.holder, me));
   const moved = isMoved ? ({ ...rest, holder: me } as RunningSession) : running;
   const place = state === 'joined' ? { ...running, joined: [...(running.joined ?? []), me] } : moved;
   const bytes = encodeDocument(place);
@@ -238,13 +228,14 @@ function createSession(
   context: Context,
   goal: string | undefined,
   { branch, head, person, memory }: StartFacts,
+  archives: readonly ArchivedSession[],
   resumed: ArchivedSession | null,
 ) {
   const { disk, layout, world } = context;
   const from = resumed ? { resumed_from: resumed.id } : {};
   const running: RunningSession = {
     schema_version: RUNNING_SESSION.version,
-    ...newSessionId(context),
+    ...newSessionId(context, archives),
     started_at: timestamp(context),
     branch,
     head,
@@ -252,7 +243,7 @@ function createSession(
     ...from,
     holder: holderHere(context),
   };
-  warnAboutClock(context, running);
+  warnAboutClock(context, running, archives.at(-1));
   const place = branch ?? (context.repository ? '(detached)' : '(no git)');
   // A resumed session continues the log, the focus and the working memory of the earlier one (KFR-13).
   const progress = resumed
@@ -292,8 +283,7 @@ function chooseFocus(
   return { ...planned, skill: planned.skill ?? bestSkill(context, planned)?.name ?? null };
 }
 
-function warnAboutClock(context: Context, running: RunningSession): void {
-  const newest = recentArchives(context).at(-1);
+function warnAboutClock(context: Context, running: RunningSession, newest?: ArchivedSession): void {
   const last = newest?.ended_at ?? newest?.started_at;
   if (last && last > running.started_at)
     context.warnings.push(
@@ -302,10 +292,10 @@ function warnAboutClock(context: Context, running: RunningSession): void {
 }
 
 /** The next id and counter of this repository. */
-function newSessionId(context: Context): { id: string; seq: number } {
+function newSessionId(context: Context, archives: readonly ArchivedSession[]): { id: string; seq: number } {
   const { layout, world, disk } = context;
   const ids = archivedIds(context);
-  const seq = Math.max(0, ...recentArchives(context).map((session) => session.seq));
+  const seq = Math.max(0, ...archives.map((session) => session.seq));
   const date = timestamp(context).slice(0, 10);
   return allocateSessionId(layout, lockPolicy(world), date, { ids, seq }, disk.dryRun);
 }

@@ -7,16 +7,14 @@ import { type FeatureResult, type VerificationRun, verifyFeatures } from '../fea
 import { recentEvaluations } from '../learning/knowledge.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
-import { planStart } from './open.js';
 import type { SessionStartInput } from './rules.js';
+import { judgeRunning, readRunning } from './running.js';
 
 export interface ReverifyWatch {
   /** A test is about to run; this many features are done. */
   onTest?(feature: string, command: string, done: number, total: number): void;
   /** Aborts the reruns. No session is started then. */
   signal?: AbortSignal;
-  /** Called by an agent's start hook, which waits only a few seconds. */
-  isHook?: boolean;
 }
 
 export interface Reverified {
@@ -31,7 +29,7 @@ export interface Reverified {
 /**
  * SES-11: reruns the tests of passing features, those verified longest ago first, so that each gets its turn. Results
  * are recorded as by `feature verify`. A test that hit the time limit has no result. Null if it does not apply.
- * The setting applies to new sessions, and nothing is run for a start that will be refused.
+ * The setting applies to new sessions, and nothing is run for a start that another agent's session may refuse.
  */
 export async function reverify(
   context: Context,
@@ -39,17 +37,10 @@ export async function reverify(
   asked: SessionStartInput,
   watch: ReverifyWatch,
 ): Promise<Reverified | null> {
-  const step = planStart(context, asked);
-  const isUsed = step === 'running' || step === 'joined';
-  if (step === 'refused' || (asked.reverify === undefined && isUsed)) return null;
+  const running = readRunning(context);
+  const state = running && judgeRunning(context, running).state;
+  if (state === 'held' || (state === 'same' && asked.reverify === undefined)) return null;
   const chosen = chooseOldest(context, count);
-  if (watch.isHook) {
-    if (chosen.length > 0)
-      context.warnings.push(
-        `No feature was verified again: an agent waits for its hook. Run: forge start --reverify ${count}`,
-      );
-    return null;
-  }
   const limit = timeLimit(readConfig(context).session.reverify_seconds * 1000, watch.signal);
   const reverified = await runAll(context, chosen, limit.signal, watch).finally(limit.release);
   warn(context, reverified);

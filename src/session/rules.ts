@@ -123,62 +123,30 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   throw usage(found ? 'session.ambiguous' : 'session.unknown', why, { hint: 'forge session list' });
 }
 
-type Passing = { id: string; status: string; verified_at?: string | null | undefined };
-
-/** Features that passed since this next step was last left. `started`: when the running session did. */
-export function passedSince(
-  step: string,
-  recent: readonly ArchivedSession[],
-  features: readonly Passing[],
-  started?: string,
-): string[] {
-  const last = recent.findLastIndex(({ next }) => next === step);
-  // An interrupted session has no end.
-  const since = last < 0 ? null : (recent[last]?.ended_at ?? recent[last + 1]?.started_at ?? started);
-  const isNewer = ({ status, verified_at: at }: Passing): boolean =>
-    status === 'passing' && !!since && !!at && at > since;
-  return features.filter(isNewer).map(({ id }) => id);
-}
-
 /**
- * The session whose NEXT counts. One that ended without a next step clears an earlier one if a feature passed since:
- * otherwise it may have been about something else.
- */
-export function handoverOf(
-  recent: readonly ArchivedSession[],
-  features: readonly Passing[],
-): ArchivedSession | undefined {
-  const at = recent.findLastIndex(({ next }) => next !== null);
-  const hasEnded = recent.slice(at + 1).some(({ status }) => status === 'ended');
-  return hasEnded && passedSince(recent[at]?.next ?? '', recent, features).length > 0
-    ? undefined
-    : recent[at];
-}
-
-/**
- * The same, and the next steps of sessions that it did not know: of another clone, or on another branch while it ran. Also
- * this clone's last one, so that another person's session does not hide it.
+ * The last session that left a next step, this clone's last one, and those that the last one did not know: of another clone,
+ * or on another branch while it ran.
  */
 export function handoversOf(
   recent: readonly ArchivedSession[],
-  features: readonly Passing[],
   isOwn: (id: string) => boolean,
 ): ArchivedSession[] {
-  const last = handoverOf(recent, features);
+  const left = recent.filter(({ next }) => next !== null);
+  const last = left.at(-1);
   if (!last) return [];
-  const own = isOwn(last.id)
-    ? undefined
-    : handoverOf(
-        recent.filter(({ id }) => isOwn(id)),
-        features,
-      );
-  const isBeside = ({ id, seq, next, status, branch, ended_at }: ArchivedSession): boolean => {
-    if (id === last.id || next === null || status !== 'ended') return false;
-    // On one branch only a clock that was set back looks as if it had run meanwhile.
-    return seq === last.seq || (branch !== last.branch && (ended_at ?? '') > last.started_at);
-  };
-  const others = recent.filter((session) => session === own || isBeside(session));
+  const own = left.findLast(({ id }) => isOwn(id));
+  const isBeside = ({ seq, branch, ended_at }: ArchivedSession): boolean =>
+    seq === last.seq || (branch !== last.branch && (ended_at ?? '') > last.started_at);
+  const others = left.filter((session) => session === own || isBeside(session));
   return [last, ...others.filter(({ next }) => next !== last.next)];
+}
+
+/** The last session on the same feature, issue or text. */
+export function lastOnTask(recent: readonly ArchivedSession[], { task }: Focus): ArchivedSession | null {
+  const id = /^[\w.-]+(?=: )/.exec(task ?? '')?.[0] ?? task;
+  if (id === null) return null;
+  const left = recent.filter(({ status, resumed_by }) => status !== 'discarded' && !resumed_by);
+  return left.findLast((session) => isAbout(focusIn(session), id)) ?? null;
 }
 
 /** Sessions that can still be resumed, newest first. */
@@ -223,6 +191,8 @@ export const NO_FOCUS: Focus = {
   skill: null,
   started_at: null,
 };
+
+export const focusIn = ({ focus }: ArchivedSession): Focus => Focus.safeParse(focus).data ?? NO_FOCUS;
 
 /** Whether the task is this feature or issue: `F-1: Login works`. */
 export const isAbout = ({ task }: Pick<Focus, 'task'>, id: string): boolean =>

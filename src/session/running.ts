@@ -135,15 +135,9 @@ export function judgeRunning(context: Context, running: RunningSession): Verdict
   return isOurs ? { state: 'same' } : verdict;
 }
 
-/** A person started the session in a shell that was closed, and nobody else works in it. The next start continues it. */
-export const isLeftByPerson = ({ world }: Context, running: RunningSession): boolean =>
-  running.holder.terminal === true && holdersOf(running).every((id) => world.liveness(id) === 'gone');
-
 /** Whether an agent can be asked to settle open entries of a session: not while somebody else works in it. */
-export function isOursToSettle(context: Context, running: RunningSession): boolean {
-  if (judgeRunning(context, running).state !== 'held') return true;
-  return holdersOf(running).every((id) => context.world.liveness(id) === 'gone');
-}
+export const isOursToSettle = (context: Context, running: RunningSession): boolean =>
+  judgeRunning(context, running).state !== 'held';
 
 /** Exit 3 `session.held`: who holds the session, and how to work here nevertheless. */
 export function sessionHeld(context: Context, running: RunningSession, hint: string): Error {
@@ -194,8 +188,6 @@ export function allocateSessionId(
   };
   return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
 }
-
-export const lastIssued = (layout: Layout): string[] => readIssued(layout).last;
 
 const MAX_BYTES = 4 * 1024 * 1024;
 

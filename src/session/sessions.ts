@@ -9,6 +9,7 @@ import { type Context, timestamp } from '../project/project.js';
 import {
   type ArchivedSession,
   type Focus,
+  focusIn,
   isCalled,
   type Progress,
   parseProgress,
@@ -24,7 +25,6 @@ import {
   clearShortTerm,
   displayId,
   finishSession,
-  focusIn,
   hasWork,
   kfrIn,
   kfrToResume,

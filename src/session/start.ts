@@ -16,14 +16,7 @@ import { notesOf, requireVerified } from '../ledger/integrity.js';
 import { rebuildViews } from '../ledger/view.js';
 import { findForeignEdits } from '../project/edits.js';
 import { type Context, hasRecovery, noteActivity, readConfig, warnFileSystem } from '../project/project.js';
-import {
-  briefingCommits,
-  composeBriefing,
-  readGitFacts,
-  readMissing,
-  readState,
-  type State,
-} from './briefing.js';
+import { briefingCommits, composeBriefing, readGitFacts, readState, type State } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { setFocus } from './focus.js';
 import { type Opened, openSession } from './open.js';
@@ -98,10 +91,10 @@ export async function startSession(
   warnSize(context, listed);
   noteHooks(context, around.commits);
   await keepGitState(context, gitState);
-  const [foreign, missing] = await Promise.all([edited, readMissing(context, state)]);
+  const foreign = await edited;
   // Before the briefing, which names what others have learned.
   if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
-  const known = { ...state, ...around, architecture, focus, missing, foreign };
+  const known = { ...state, ...around, architecture, focus, foreign };
   const briefing = await composeBriefing(context, known, { ...input, session: running.id });
   return {
     session: {
@@ -142,8 +135,7 @@ function turnToGoal(
 ): Focus {
   if (goal === undefined || state === 'started' || focus.task === goal) return focus;
   const open = openEntries(readKfr(context)).map(({ id }) => id);
-  // Others may work on it: the same person in another shell, or an agent that joined.
-  const isAlone = state === 'running' && !running.holder.terminal && !running.joined?.length;
+  const isAlone = state === 'running' && !running.joined?.length;
   if (focus.task === null || (isAlone && open.length === 0)) return setFocus(context, { task: goal, issue });
   const how =
     open.length > 0

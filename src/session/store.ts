@@ -22,9 +22,7 @@ import {
   type ArchivedSession,
   addEntry,
   bySequence,
-  Focus,
   holdsWork,
-  isAbout,
   isStoredId,
   matchSession,
   NO_FOCUS,
@@ -38,10 +36,10 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { isOwnSession, lastIssued, readRunning, requireOwn, requireRunning, showFocus } from './running.js';
+import { isOwnSession, readRunning, requireOwn, requireRunning, showFocus } from './running.js';
 
-/** Finding the last session must not read years of sessions. */
-const RECENT = 4;
+/** How far back a next step, the last session on a task and one to resume are looked for. */
+const RECENT = 20;
 
 /** The stored ids of all archived sessions, oldest date first. Reads names only. */
 export const archivedIds = ({ disk, layout }: Context): string[] =>
@@ -51,53 +49,21 @@ export const archivedIds = ({ disk, layout }: Context): string[] =>
     .map((name) => name.slice(0, -'.json'.length))
     .filter(isStoredId);
 
-/**
- * Archived sessions by counter, oldest first. With `newest`, that many of the last: those with the latest dates, and, as
- * the clock may have been set back, those that were last issued here.
- */
-export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY): ArchivedSession[] {
-  const ids = archivedIds(context);
-  const known = new Set(ids);
-  const issued = lastIssued(context.layout).filter((id) => known.has(id));
-  const wanted = new Set([...ids.slice(-newest), ...issued.slice(-newest)]);
-  return [...wanted]
+/** The `newest` of the archived sessions by counter, oldest first. The clock may have been set back between two of them. */
+export const readArchives = (context: Context, newest = Number.POSITIVE_INFINITY): ArchivedSession[] =>
+  archivedIds(context)
+    .slice(-Math.max(newest, RECENT))
     .map((id) => readArchive(context, id))
     .sort(bySequence)
     .slice(-newest);
-}
 
-/** The latest ones: enough to know the last session and the counter. */
-export const recentArchives = (context: Context): ArchivedSession[] => readArchives(context, RECENT);
+/** The latest ones. A damaged one must not keep a session from starting; `forge doctor` finds it. */
+export const recentArchives = (context: Context): ArchivedSession[] =>
+  archivedIds(context)
+    .slice(-RECENT)
+    .flatMap((id) => tryArchive(context, id) ?? [])
+    .sort(bySequence);
 
-/** How far back a next step, and the last session on a task, are looked for. */
-const LOOKED_AT = 50;
-
-/** The latest ones, and before them the last one that left a next step if they left none. */
-export function archivesForNext(context: Context): ArchivedSession[] {
-  const recent = recentArchives(context);
-  if (recent.some(({ next }) => next !== null)) return recent;
-  for (const id of archivedIds(context).slice(-LOOKED_AT, -RECENT).reverse()) {
-    const session = readArchive(context, id);
-    if (session.next !== null && !recent.some((one) => one.id === id)) return [session, ...recent];
-  }
-  return recent;
-}
-
-/** The last session on the same feature, issue or text. Only archives that name it are decoded. */
-export function lastOnTask(context: Context, { task }: Focus): ArchivedSession | null {
-  if (task === null) return null;
-  const id = /^[\w.-]+(?=: )/.exec(task)?.[0] ?? task;
-  const named = JSON.stringify(id).slice(0, -1);
-  for (const stored of archivedIds(context).slice(-LOOKED_AT).reverse()) {
-    if (!context.disk.read(archiveFile(context.layout, stored))?.includes(named)) continue;
-    const session = tryArchive(context, stored);
-    if (!session || session.status === 'discarded' || session.resumed_by !== undefined) continue;
-    if (isAbout(focusIn(session), id)) return session;
-  }
-  return null;
-}
-
-/** Null for a damaged archive. An old one must not keep a session from starting; `forge doctor` finds it. */
 function tryArchive(context: Context, id: string): ArchivedSession | null {
   try {
     return readArchive(context, id);
@@ -139,8 +105,6 @@ export function changeArchive(
 export const displayId = (context: Context, stored: string): string => shownId(stored, archivedIds(context));
 
 export const kfrIn = ({ kfr }: ArchivedSession): Kfr => Kfr.safeParse(kfr).data ?? NO_KFR;
-
-export const focusIn = ({ focus }: ArchivedSession): Focus => Focus.safeParse(focus).data ?? NO_FOCUS;
 
 export const progressIn = ({ progress = [] }: ArchivedSession): string => progress.join('\n');
 

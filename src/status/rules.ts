@@ -82,14 +82,12 @@ export function judgeKnowledge(learnedAt: readonly string[], now: Date): Remark[
 interface ShortTermFacts {
   /** Null: no session is running. */
   session: string | null;
-  /** A person closed the shell of the session, and will continue it. */
-  isLeft?: boolean;
   /** The minute of each entry of progress.txt since 1970; null: the file is missing. */
   entries: readonly number[] | null;
 }
 
 /** Entries have no seconds, so one is stale when more than sixty whole minutes have passed. */
-export function judgeProgress({ session, isLeft, entries }: ShortTermFacts, now: Date): Remark[] {
+export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {
   if (session === null) return [neutral('no session is running')];
   const fix = 'forge log "what you just did"';
   if (entries === null) return [red('progress.txt is missing', fix)];
@@ -99,8 +97,7 @@ export function judgeProgress({ session, isLeft, entries }: ShortTermFacts, now:
     return [yellow('progress.txt: no entry has a time in the past: its age is unknown', fix)];
   const minutes = Math.max(0, Math.floor((now.getTime() - newest) / MINUTE));
   const age = minutes === 0 ? 'just now' : `${describeSpan(minutes * MINUTE)} ago`;
-  // A closed shell is no accident: the next start continues the session.
-  if (minutes > 60) return [yellow(`progress.txt is stale: last entry ${age}`, isLeft ? 'forge start' : fix)];
+  if (minutes > 60) return [yellow(`progress.txt is stale: last entry ${age}`, fix)];
   return [green(`progress.txt is current: last entry ${age}`)];
 }
 

@@ -24,7 +24,7 @@ import { doneIds } from '../linear/issue.js';
 import { NEW_KEY, REFUSED_KEY, readQueue } from '../linear/queue.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { entryTimes, sessionName } from '../session/rules.js';
-import { isLeftByPerson, readRunning, showFocus } from '../session/running.js';
+import { readRunning, showFocus } from '../session/running.js';
 import { archivedIds } from '../session/store.js';
 import { describeMissing } from '../trust/trust.js';
 import {
@@ -133,12 +133,11 @@ async function checkShortTerm(context: Context, brief: boolean): Promise<Remark[
   readKfr(context);
   const path = progressFile(layout);
   const running = readRunning(context);
-  const isLeft = running !== null && isLeftByPerson(context, running);
   const bytes = disk.read(path);
   const entries = bytes && entryTimes(decodeUtf8(bytes, shown(layout, path)));
   const tracked = brief ? null : await findTracked(context);
   return [
-    ...judgeProgress({ session: running && sessionName(running.id), isLeft, entries }, world.now()),
+    ...judgeProgress({ session: running && sessionName(running.id), entries }, world.now()),
     ...(tracked ? [yellow(tracked.message, tracked.fix)] : []),
   ];
 }

@@ -12,8 +12,8 @@ import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { isForSomebody, readNotes } from '../note/note.js';
 import { type Context, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
 import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
-import { isLeftByPerson, ownSessions, readRunning, showFocus } from '../session/running.js';
-import { archivesForNext, readProgress, recentArchives } from '../session/store.js';
+import { ownSessions, readRunning, showFocus } from '../session/running.js';
+import { readProgress, recentArchives } from '../session/store.js';
 import { describeMissing, showTrust } from '../trust/trust.js';
 import type { Component } from './rules.js';
 import { readStatus, type StatusReport } from './status.js';
@@ -78,7 +78,7 @@ export async function whereYouStand(
   const [pause] = attempt(() => readUnreviewed(context), []);
   const recovering = hasRecovery(context);
   const suggested = attempt(() => suggest(context, features ?? [], session?.open_questions ?? 0), []);
-  const step = attempt(() => nextStep(context, features ?? []), null);
+  const step = attempt(() => nextStep(context), null);
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
@@ -139,10 +139,10 @@ function describeParked(context: Context, folder: string): string[] {
 }
 
 /** The running session's next step, else the last one left in this clone, else the last one. */
-function nextStep(context: Context, features: readonly Feature[]): string | null {
+function nextStep(context: Context): string | null {
   if (readRunning(context)) return readProgress(context).next ?? null;
   const isOwn = ownSessions(context);
-  const left = handoversOf(archivesForNext(context), features, isOwn);
+  const left = handoversOf(recentArchives(context), isOwn);
   return (left.find(({ id }) => isOwn(id)) ?? left[0])?.next ?? null;
 }
 
@@ -164,7 +164,6 @@ function suggest(context: Context, features: readonly Feature[], open: number): 
   const add = features.length === 0 ? ['forge feature add "First thing to build"'] : [];
   const work = task?.source === 'feature' ? workOn(context, task, features) : [];
   const end = 'forge end --next "what comes next"';
-  if (running && isLeftByPerson(context, running)) return ['forge start', ...work, end];
   // An open entry keeps the session from ending.
   const settle = open > 0 ? ['forge kfr list'] : [];
   if (running) return [...settle, ...add, 'forge log "what you just did"', ...work, end, 'forge briefing'];

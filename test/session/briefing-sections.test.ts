@@ -10,7 +10,6 @@ const at = '2026-03-01T10:00:00.000Z';
 const EMPTY: BriefingData = {
   focus: NO_FOCUS,
   next: null,
-  passed: [],
   progress: [],
   last: null,
   before: null,
@@ -31,7 +30,6 @@ const EMPTY: BriefingData = {
   offered: [],
   elsewhere: [],
   issues: [],
-  missing: [],
   skills: [],
   commits: [],
 };
@@ -205,10 +203,14 @@ describe('the parts of the briefing', () => {
     ],
     [
       'what passed since',
-      { last, passed: ['a', 'b', 'c', 'd'] },
-      ['Wire it up (from 2026-02-28-session-003; a, b, c, … 1 more passed since)'],
+      {
+        last,
+        features: ['a', 'b', 'c', 'd'].map((id) => ({
+          ...{ id, name: id, status: 'passing', verified_at: '2026-03-01T11:00:00.000Z' },
+        })),
+      },
+      ['Wire it up (from 2026-02-28-session-003; a, b, c and 1 more passed since)'],
     ],
-    ['what passed since this session’s was left', { next: 'Now', passed: ['a'] }, ['Now (a passed since)']],
     [
       'what the agent wrote last, before what forge recorded',
       {
@@ -282,7 +284,7 @@ describe('the parts of the briefing', () => {
       candidate(9, 'ship it with the form'),
     ];
     const focus = { ...NO_FOCUS, task: 'Ship the form' };
-    expect(items({ candidates, focus }, 'candidates')).toEqual([
+    expect(items({ candidates, focus }, 'candidates').slice(0, 2)).toEqual([
       'C-9: ship it with the form, seen 1 time',
       'C-1: npm ci first, seen 2 times',
     ]);
@@ -303,7 +305,7 @@ describe('the parts of the briefing', () => {
     const data = { before, last: other, focus: { ...NO_FOCUS, task: 'B: Beta' } };
     expect(items(data, 'before')).toEqual(['the buffer is flushed too late']);
     expect(items(data, 'next')).toEqual([
-      'flush earlier (from 2026-02-20-session-001, the last on this task)',
+      'flush earlier (from 2026-02-20-session-001)',
       'Wire it up (from 2026-02-28-session-003 on G: Gamma)',
     ]);
   });
@@ -312,9 +314,9 @@ describe('the parts of the briefing', () => {
     const section = briefingSections(RICH).find(({ key }) => key === 'patterns');
     expect(section?.source).toBe('learned');
     expect(section?.items[0]).toBe('Failed: Context 79: Issue 79 [lesson x]');
-    expect(section?.items.slice(3)).toEqual([
-      'Failed: Context 76: Issue 76 [lesson x]',
-      '… 156 more: forge knowledge list',
+    expect(section?.items.slice(7)).toEqual([
+      'Failed: Context 72: Issue 72 [lesson x]',
+      '… 152 more: forge knowledge list',
     ]);
   });
 

@@ -55,13 +55,6 @@ describe('VIS-01 short-term memory', () => {
     expect(colorOf(judgeProgress({ session: 's', entries }, NOW))).toBe(color);
   });
 
-  it('VIS-01 a session whose shell was closed overnight can go on', () => {
-    const entries = [minutes(15 * 60 * MINUTE)];
-    expect(judgeProgress({ session: 's', isLeft: true, entries }, NOW)).toEqual([
-      { color: 'yellow', reason: 'progress.txt is stale: last entry 15 h ago', fix: 'forge start' },
-    ]);
-  });
-
   it('VIS-01 SES-04 the minute of every entry is known from the file alone, for sessions of any length', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 5 * 24 * 60 }), { maxLength: 20 });
     fc.assert(

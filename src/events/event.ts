@@ -112,7 +112,7 @@ export function parseEvent(bytes: Uint8Array): ForgeEvent | null {
   }
 }
 
-/** Headers of CloudEvents 1.0 in binary mode. */
+/** Headers of CloudEvents 1.0 in binary mode, and the id by which JetStream drops a second copy. */
 export const cloudHeaders = (event: ForgeEvent, prefix: string): [name: string, value: string][] => [
   ['ce-specversion', '1.0'],
   ['ce-id', event.id],
@@ -120,6 +120,7 @@ export const cloudHeaders = (event: ForgeEvent, prefix: string): [name: string, 
   ['ce-source', `/forge/${encodeURIComponent(event.project)}`],
   ['ce-time', event.at],
   ['content-type', 'application/json'],
+  ['Nats-Msg-Id', event.id],
 ];
 
 /** What happened, in one line of plain text. */

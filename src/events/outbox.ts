@@ -18,9 +18,6 @@ import {
   VERSION,
 } from './event.js';
 
-/** The most events that wait. Beyond that, the oldest are dropped. */
-const MAX_WAITING = 10_000;
-
 /** The server's addresses; null while events are off. An address of the repository counts once a person approved it. */
 export function eventUrl(context: Context): string | null {
   const { NATS_URL, NATS_CONTEXT } = context.world.env;
@@ -89,7 +86,7 @@ export function queueEvent<T extends EventType>(
       data: cutData(data),
     };
     const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
-    const name = nextName(context, session ?? event.place);
+    const name = nextName(context);
     replaceFiles([{ path: join(outboxFolder(context.layout), name), bytes }]);
     context.unsent.push(name);
   } catch (error) {
@@ -103,25 +100,14 @@ function positionOf(context: Context): ForgeEvent['ledger'] {
   return n === undefined ? null : { n: Number(n), heads };
 }
 
-const NAME = /^(\d{15})-([0-9a-f]{8})-[0-9a-f]{4}\.json$/;
+const NAME = /^(\d{15})-[\w-]+\.json$/;
 
 const numberOf = (name: string): number => Number(NAME.exec(name)?.[1] ?? 0);
 
-/** The events of one session have the same key and are sent in order. */
-export const queueOf = (name: string): string => NAME.exec(name)?.[2] ?? '';
-
-/** Names sort in the order of writing, also when the clock was set back. Makes room in a full outbox. */
-function nextName(context: Context, queue: string): string {
-  const names = listWaiting(context);
-  const dropped = names.slice(0, Math.max(0, names.length - MAX_WAITING + 1));
-  for (const name of dropped) removePath(join(outboxFolder(context.layout), name));
-  if (dropped.length > 0)
-    context.warnings.push(
-      `The outbox is full (${MAX_WAITING} events); the oldest ${dropped.length} were dropped.`,
-    );
-  const number = Math.max(context.world.now().getTime(), numberOf(names.at(-1) ?? '') + 1);
-  const key = sha256(queue).slice(0, 8);
-  return `${String(number).padStart(15, '0')}-${key}-${makeToken(4)}.json`;
+/** Names sort in the order of writing, also when the clock was set back. */
+function nextName(context: Context): string {
+  const number = Math.max(context.world.now().getTime(), numberOf(listWaiting(context).at(-1) ?? '') + 1);
+  return `${String(number).padStart(15, '0')}-${makeToken(4)}.json`;
 }
 
 /** Names of the events that wait, oldest first. */

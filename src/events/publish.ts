@@ -3,7 +3,7 @@ import { elapsed } from '../core/clock.js';
 import { plural } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './event.js';
-import { listWaiting, queueOf, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
+import { listWaiting, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
 import { fetchPromotions } from './promotions.js';
 import {
   BUDGET,
@@ -32,7 +32,7 @@ export interface Flushed {
   kept_by: 'stream' | 'none';
 }
 
-/** Sessions sent at the same time. With more, the answers take too long. */
+/** Events in flight. The connection and the server keep their order. */
 const AT_ONCE = 64;
 
 /**
@@ -78,8 +78,19 @@ async function deliver(context: Context, deadline: number): Promise<Pick<Flushed
   const left = (): number => Math.max(1, Math.min(SILENCE, deadline - elapsed()));
   const send = async (server: Server): Promise<Pick<Flushed, 'kept_by'>> => {
     const stream = await within(left(), openStream(context, server, left()));
-    if (stream) await sendToStream(context, server, stream, left);
-    else await sendToListeners(context, server, left);
+    const publish = stream ? toStream(server, stream, left) : toListeners(server, left);
+    const { prefix } = readConfig(context).events;
+    const names = listWaiting(context);
+    // The first one alone: a stream that another process has just made takes it a moment later.
+    for (let first = 0, count = 1; first < names.length; first += count, count = AT_ONCE) {
+      const batch = names.slice(first, first + count).map(async (name) => {
+        const waiting = readWaiting(context, name);
+        if (waiting) await publish(waiting.event, waiting.bytes, prefix);
+        // A damaged file, too, would wait forever.
+        removeWaiting(context, name);
+      });
+      await Promise.all(batch);
+    }
     // Ignored if it fails, because the next pull brings others' promotions.
     if (stream && left() > 1) await fetchPromotions(context, stream).catch(() => undefined);
     return { kept_by: stream ? 'stream' : 'none' };
@@ -87,77 +98,40 @@ async function deliver(context: Context, deadline: number): Promise<Pick<Flushed
   return withServer(context, 'forge events flush', send, { ms: left() });
 }
 
-/** Sends each session's events in order, and removes an event after the stream has acknowledged it. */
-async function sendToStream(
-  context: Context,
-  server: Server,
-  { client, name: streamName }: EventStream,
-  left: () => number,
-): Promise<void> {
-  const { prefix } = readConfig(context).events;
-  const send = async (names: readonly string[]): Promise<void> => {
-    for (const name of names) {
-      const waiting = readOrDrop(context, name);
-      if (!waiting) continue;
-      const { event, bytes } = waiting;
-      const { subject, headers } = addressOf(server, event, prefix);
-      const publish = () =>
-        client.publish(subject, bytes, {
-          ...{ msgID: event.id, headers, expect: { streamName }, timeout: left() },
-        });
-      // A stream that another process has just made takes messages a moment later.
-      await publish().catch(async (error: Error) => {
-        if (error.name !== 'JetStreamNotEnabled') throw error;
-        await setTimeout(100);
-        return publish();
+/** Publishes an event. Resolves when the server has it. */
+type Publish = (event: ForgeEvent, bytes: Buffer, prefix: string) => Promise<void>;
+
+function toStream(server: Server, { client, name: streamName }: EventStream, left: () => number): Publish {
+  return async (event, bytes, prefix) => {
+    const send = () =>
+      client.publish(subjectOf(prefix, event.type), bytes, {
+        headers: headersOf(server, event, prefix),
+        ...{ expect: { streamName }, timeout: left() },
       });
-      removeWaiting(context, name);
-    }
+    await send().catch(async (error: Error) => {
+      if (error.name !== 'JetStreamNotEnabled') throw error;
+      await setTimeout(100);
+      return send();
+    });
   };
-  const queues = bySession(listWaiting(context));
-  for (let first = 0; first < queues.length; first += AT_ONCE)
-    await Promise.all(queues.slice(first, first + AT_ONCE).map(send));
 }
 
-/** Without JetStream, the server has them once it answers a ping, and only listeners get them. */
-async function sendToListeners(context: Context, server: Server, left: () => number): Promise<void> {
+/** Without JetStream, the server has an event once it answers a ping, and only listeners get it. */
+function toListeners(server: Server, left: () => number): Publish {
   const { connection } = server;
   let refused: unknown;
   void (async () => {
     for await (const status of connection.status()) if (status.type === 'error') refused ??= status.error;
   })();
-  const { prefix } = readConfig(context).events;
-  const names = listWaiting(context);
-  for (let start = 0; start < names.length; start += 500) {
-    const batch = names.slice(start, start + 500);
-    for (const name of batch) {
-      const waiting = readOrDrop(context, name);
-      if (!waiting) continue;
-      const { subject, headers } = addressOf(server, waiting.event, prefix);
-      headers.set('Nats-Msg-Id', waiting.event.id);
-      connection.publish(subject, waiting.bytes, { headers });
-    }
+  return async (event, bytes, prefix) => {
+    connection.publish(subjectOf(prefix, event.type), bytes, { headers: headersOf(server, event, prefix) });
     await within(left(), connection.flush());
     if (refused !== undefined) throw refused;
-    for (const name of batch) removeWaiting(context, name);
-  }
+  };
 }
 
-function addressOf({ nats }: Server, event: ForgeEvent, prefix: string) {
+function headersOf({ nats }: Server, event: ForgeEvent, prefix: string) {
   const headers = nats.headers();
   for (const [name, value] of cloudHeaders(event, prefix)) headers.set(name, value);
-  return { subject: subjectOf(prefix, event.type), headers };
-}
-
-function bySession(names: readonly string[]): string[][] {
-  const queues = new Map<string, string[]>();
-  for (const name of names) queues.set(queueOf(name), [...(queues.get(queueOf(name)) ?? []), name]);
-  return [...queues.values()];
-}
-
-/** Removes a damaged file, which would block the queue forever. */
-function readOrDrop(context: Context, name: string): ReturnType<typeof readWaiting> {
-  const waiting = readWaiting(context, name);
-  if (!waiting) removeWaiting(context, name);
-  return waiting;
+  return headers;
 }

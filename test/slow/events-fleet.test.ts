@@ -3,8 +3,8 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Fleet } from '../../src/index.js';
 import { expectError, forgeJson, runForge, startBinary } from '../support/forge.js';
-import { makeForge, putFeatures } from '../support/forge-project.js';
-import { hasNats, OUTBOX, startCluster, startNats, twoClones } from '../support/nats-server.js';
+import { putFeatures } from '../support/forge-project.js';
+import { hasNats, startCluster, startNats, twoClones } from '../support/nats-server.js';
 import { follow, makeFolder, type Project, projectAt } from '../support/project.js';
 
 const IDS = ['F-1', 'F-2', 'F-3', 'F-4', 'F-5', 'F-6'];
@@ -123,20 +123,5 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     await expect.poll(() => loop.child.exitCode, { timeout: 120_000 }).toBe(0);
     expect(loop.text()).toContain('SUCCESS');
     await expectError(second, 'done F-1', '3 claim.lost', { env });
-  });
-});
-
-describe('the outbox', () => {
-  it('EVT-01 a full outbox drops its oldest events with one line', async () => {
-    const project = await makeForge();
-    const env = { NATS_URL: 'nats://127.0.0.1:1' };
-    await forgeJson(project, ['note', 'add', 'one'], { env });
-    const [name] = readdirSync(project.path(OUTBOX)) as [string];
-    const text = project.read(`${OUTBOX}/${name}`);
-    for (let i = 0; i < 10_000; i++)
-      project.write(`${OUTBOX}/${String(i).padStart(15, '0')}-aaaaaaaa-0000.json`, text);
-    const { stderr } = await runForge(project, ['note', 'add', 'two'], { env });
-    expect(stderr).toContain('The outbox is full (10000 events); the oldest 2 were dropped.');
-    expect(readdirSync(project.path(OUTBOX))).toHaveLength(10_000);
   });
 });

@@ -3,14 +3,7 @@ import { ForgeError } from '../core/error.js';
 import { objectsIn } from '../core/json.js';
 import { parseWhole } from '../core/schema.js';
 import { oneOf } from '../core/text.js';
-import {
-  type Diagnosis,
-  type Forge,
-  type LogRow,
-  type PastCommit,
-  type SessionDetail,
-  TIERS,
-} from '../index.js';
+import { type Forge, type LogRow, type PastCommit, type SessionDetail, TIERS } from '../index.js';
 import { PAUSE_BYTES } from '../ledger/growth.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
 import { csvLine, cycleSeries, featureSeries, listDecisions, listDone, memorySeries } from './views.js';
@@ -21,7 +14,6 @@ export interface Source {
   forge(): Forge;
   /** Every record, oldest first. Kept until a file changes. */
   rows(): Promise<readonly LogRow[]>;
-  symptoms(): Promise<Diagnosis>;
 }
 
 /** Words of the query and of the path. */
@@ -44,7 +36,6 @@ const route = <A extends object>(
 export const ROUTES = {
   overview: route('Health, the work now, and what waits for a person', readOverview),
   done: route('What was done in the last day, newest first', readDone),
-  findings: route('What forge doctor finds, worst first', ({ symptoms }) => symptoms()),
   tree: route('Names and sizes in .forge/, with the kinds of RFC-9060 §8.2', ({ forge }) => forge().tree()),
   features: route('All features with their evidence', readFeatures),
   'features/:id': route('One feature, its records and its checkpoints', readFeature),

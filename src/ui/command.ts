@@ -8,7 +8,7 @@ import { refused } from '../core/error.js';
 import { createFile, removePath } from '../core/files.js';
 import { startDetached } from '../core/process.js';
 import { jsonLine, oneLine } from '../core/text.js';
-import { type Forge, findSymptoms, openForge } from '../index.js';
+import { type Forge, openForge } from '../index.js';
 import type { Source } from './api.js';
 
 /** Opens `.forge/` so that nothing is written, whatever is read. */
@@ -18,13 +18,12 @@ function opener({ cwd, world }: Call): () => Forge {
 }
 
 async function serve(call: Call): Promise<void> {
-  const { cwd, world, options, flags } = call;
+  const { options, flags } = call;
   const open = opener(call);
   const { root } = open();
   const { startPage } = await import('./server.js');
   const port = (options.port as number | undefined) ?? 0;
-  const symptoms = () => findSymptoms(cwd, {}, { world });
-  const page = await startPage({ open, symptoms, mask: maskError, port });
+  const page = await startPage({ open, mask: maskError, port });
   const ended = new Promise<void>((done) =>
     call.stops(() => {}).finish.addEventListener('abort', () => done(), { once: true }),
   );
@@ -87,7 +86,6 @@ function sourceOf(call: Call): Source {
       rows ??= forge().memory.rows();
       return rows;
     },
-    symptoms: () => findSymptoms(call.cwd, {}, { world: call.world }),
   };
 }
 

@@ -9,8 +9,8 @@ import { exportedPage } from './shell.js';
 /** Answers by their addresses below /api/. Damage in one part must not keep the rest from being shown. */
 type Copy = Partial<Answers> & Record<string, object>;
 
-/** What is about this machine or this moment, or needs a question. */
-const LEFT_OUT = ['findings', 'recall', 'fleet'];
+/** What is about this moment, or needs a question. */
+const LEFT_OUT = ['recall', 'fleet'];
 /** Features, sessions and pieces of knowledge that are exported with their details. */
 const MAX_DETAILS = 200;
 

@@ -4,7 +4,7 @@ import { serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { outside, systemCode, toForgeError } from '../core/error.js';
 import { pageFile } from '../core/templates.js';
-import type { Diagnosis, Forge, ForgeError, LogRow } from '../index.js';
+import type { Forge, ForgeError, LogRow } from '../index.js';
 import { ROUTES, type Source, writeCsv } from './api.js';
 import { type Live, watchMemory } from './live.js';
 import { enteringPage, PAGE_POLICY, plainPage, servedPage } from './shell.js';
@@ -12,7 +12,6 @@ import { enteringPage, PAGE_POLICY, plainPage, servedPage } from './shell.js';
 interface PageOptions {
   /** Opens `.forge/` without writing. */
   open(): Forge;
-  symptoms(): Promise<Diagnosis>;
   /** An error without secrets. */
   mask(error: ForgeError): Promise<ForgeError>;
   /** 0: a free one. */
@@ -119,14 +118,12 @@ function isSame(a: string, b: string): boolean {
 class Memory implements Source {
   live: Live | null = null;
   readonly forge: () => Forge;
-  readonly symptoms: () => Promise<Diagnosis>;
   private readonly streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
   private allRows: Promise<readonly LogRow[]> | null = null;
   private version = 0;
 
-  constructor({ open, symptoms }: PageOptions) {
+  constructor({ open }: PageOptions) {
     this.forge = open;
-    this.symptoms = symptoms;
   }
 
   /** Scrolling through the log asks for them again and again, so they are kept until a file changes. */

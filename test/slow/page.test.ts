@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium())('every view in Chromium', () => {
     const { page } = await openPage(server.url);
     await goTo(page, '#/features');
     await server.close();
-    await page.getByRole('alert').getByText('The server of this page has ended').waitFor();
+    await page.getByRole('alert').getByText('The server of this page does not answer').waitFor();
     await page.getByText('The cart keeps its content').waitFor();
   });
 });

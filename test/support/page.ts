@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import { findSymptoms, openForge, systemWorld } from '../../src/index.js';
+import { openForge, systemWorld } from '../../src/index.js';
 import { type PageServer, startPage } from '../../src/ui/server.js';
 import { HANG, type Project } from './project.js';
 
@@ -23,7 +23,6 @@ export async function servePage({ dir }: Pick<Project, 'dir'>, port = 0): Promis
   const world = systemWorld(process.env, false);
   const server = await startPage({
     open: () => openForge(dir, { world, dryRun: true }),
-    symptoms: () => findSymptoms(dir, {}, { world }),
     mask: async (error) => error,
     port,
   });

@@ -44,29 +44,18 @@ async function ask(address: string): Promise<object> {
 }
 
 function fromExport(answers: Record<string, object>, address: string): object {
-  const [path = '', query] = address.split('?');
-  const found = answers[path];
+  const found = answers[address.replace(/\?.*/, '')];
   if (!found) throw { message: 'This is not in the export.', hint: 'forge ui' } satisfies Problem;
-  if (path !== 'log') return found;
-  const given = new URLSearchParams(query);
-  const [tier, text = ''] = [given.get('tier'), given.get('text')?.toLowerCase()];
-  const rows = (found as Answers['log']).records.filter(
-    (row) => (!tier || row.tier === tier) && row.text.toLowerCase().includes(text),
-  );
-  const [offset, limit] = [Number(given.get('offset')), Number(given.get('limit'))];
-  return { records: rows.slice(offset, offset + limit), total: rows.length, offset };
+  return found;
 }
 
 interface State {
-  /** Grows when answers have to be asked for again. */
+  /** Of memory, as the server counts its changes. */
   version: number;
-  /** Changes of memory since the page was opened. */
-  changes: number;
-  /** `closed`: the server has ended, or began anew with another address. */
-  live: 'live' | 'still' | 'lost' | 'closed' | 'exported';
+  live: 'live' | 'still' | 'lost' | 'exported';
 }
 
-let state: State = { version: 0, changes: 0, live: isExported ? 'exported' : 'lost' };
+let state: State = { version: 0, live: isExported ? 'exported' : 'live' };
 const listeners = new Set<() => void>();
 function setState(next: Partial<State>): void {
   state = { ...state, ...next };
@@ -74,8 +63,6 @@ function setState(next: Partial<State>): void {
 }
 
 const MINUTE = 60_000;
-/** Attempts after which the server counts as ended. The browser tries again every few seconds. */
-const PATIENCE = 2;
 
 /** Opens the stream of changes. The browser opens it again when it breaks. */
 export function listen(): void {
@@ -83,25 +70,11 @@ export function listen(): void {
   setInterval(() => setState({}), MINUTE);
   if (isExported) return;
   const source = new EventSource('/api/events');
-  let known: number | null = null;
-  let failures = 0;
   source.addEventListener('change', ({ data }) => {
     const { version, live } = JSON.parse(data) as { version: number; live: boolean };
-    const news = Number(known !== null && known !== version);
-    known = version;
-    failures = 0;
-    const grown = { version: state.version + news, changes: state.changes + news };
-    setState({ live: live ? 'live' : 'still', ...grown });
+    setState({ version, live: live ? 'live' : 'still' });
   });
-  source.addEventListener('error', () => {
-    failures++;
-    const isOver = source.readyState === EventSource.CLOSED || failures > PATIENCE;
-    setState({ live: isOver ? 'closed' : 'lost' });
-  });
-  // Some answers have ages in them.
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) setState({ version: state.version + 1 });
-  });
+  source.addEventListener('error', () => setState({ live: 'lost' }));
 }
 
 export function useLive(): State {

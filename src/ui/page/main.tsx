@@ -1,5 +1,5 @@
 import { type ComponentChildren, render } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import {
   type Answer,
   type Answers,
@@ -15,7 +15,7 @@ import { ChainView, KnowledgeView } from './knowledge.js';
 import { LedgerView, RecordView } from './ledger.js';
 import { FleetView, IssuesView, RecallView, SkillsView, TreeView } from './others.js';
 import { OverviewView } from './overview.js';
-import { Facts, Trouble } from './parts.js';
+import { Trouble } from './parts.js';
 import { KfrView, SessionsView, SessionView } from './sessions.js';
 import './page.css';
 
@@ -59,27 +59,13 @@ const ABOUT: Record<string, string> = {
 const LIVE: Record<ReturnType<typeof useLive>['live'], [label: string, meaning: string]> = {
   live: ['live', 'Changes show by themselves'],
   still: ['not live', 'The folders cannot be watched: reload to see changes'],
-  lost: ['connecting …', 'The server does not answer'],
-  closed: ['ended', 'The server has ended'],
+  lost: ['not connected', 'The server does not answer'],
   exported: ['a copy', 'Written by forge export html'],
 };
 
-const THEMES = ['auto', 'light', 'dark'] as const;
-type Theme = (typeof THEMES)[number];
-
-/** Arrow keys go through the list, as in a menu. */
-function moveFocus(event: KeyboardEvent): void {
-  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-  if (step === undefined) return;
-  const links = [...(event.currentTarget as HTMLElement).querySelectorAll('a')];
-  const at = links.indexOf(document.activeElement as HTMLAnchorElement);
-  event.preventDefault();
-  links[(at + step + links.length) % links.length]?.focus();
-}
-
 const Nav = ({ current }: { current: string }) => (
   <nav aria-label="Views">
-    <ul onKeyDown={moveFocus}>
+    <ul>
       {VIEWS.map(([name, title]) => (
         <li key={name}>
           <a href={linkTo(name)} {...(name === current ? { 'aria-current': 'page' as const } : {})}>
@@ -91,62 +77,27 @@ const Nav = ({ current }: { current: string }) => (
   </nav>
 );
 
-const KEYS: [keys: string, what: string][] = [
-  ['/', 'search memory'],
-  ['1 … 9', 'open a view by its place in the list'],
-  ['Tab, arrows', 'go through links, and through the views'],
-  ['t', 'light, dark, or as the system has it'],
-  ['?', 'show these keys'],
-  ['Esc', 'close this'],
-];
-
-function Keys({ onTheme }: { onTheme: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const listener = (event: KeyboardEvent) => {
-      const { target, key } = event;
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-      if (key === '?') dialog.current?.showModal();
-      else if (key === 't') onTheme();
-      else if (key === '/' && !isExported) openSearch(event);
-      else if (/^[1-9]$/.test(key)) location.hash = linkTo(VIEWS[Number(key) - 1]?.[0] ?? 'overview');
-    };
-    addEventListener('keydown', listener);
-    return () => removeEventListener('keydown', listener);
-  }, [onTheme]);
-  return (
-    <dialog ref={dialog} aria-labelledby="keys">
-      <h2 id="keys">Keys</h2>
-      <Facts rows={KEYS.map(([keys, what]) => [keys, what])} />
-      <form method="dialog">
-        <button type="submit">Close</button>
-      </form>
-    </dialog>
-  );
-}
-
+/** `/` opens the search, as in a pager. */
 function openSearch(event: KeyboardEvent): void {
+  const { target, key } = event;
+  if (key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (target instanceof HTMLElement && /^(INPUT|SELECT)$/.test(target.tagName)) return;
   event.preventDefault();
-  if (!location.hash.startsWith('#/recall')) location.hash = linkTo('recall');
+  location.hash = linkTo('recall');
   // The view is drawn first.
   setTimeout(() => document.getElementById('search')?.focus(), 50);
 }
 
 function Page() {
   const [name = 'overview', id] = useRoute();
-  const [theme, setTheme] = useState<Theme>('auto');
   const overview = useAnswer('overview');
-  const { live, changes } = useLive();
+  const { live } = useLive();
   const main = useRef<HTMLElement>(null);
   const [current, title, show] = VIEWS.find(([each]) => each === name) ?? (VIEWS[0] as View);
   const { name: project, branch } = overview.data?.project ?? {};
   useEffect(() => {
     document.title = [title, project, 'forge'].filter(Boolean).join(' · ');
   }, [title, project]);
-  useEffect(() => {
-    document.documentElement.dataset.theme = theme;
-  }, [theme]);
   // A screen reader announces the new view, and Tab goes on inside it.
   const isFirst = useRef(true);
   useEffect(() => {
@@ -165,37 +116,20 @@ function Page() {
         <span class={`live ${live}`} title={LIVE[live][1]}>
           {LIVE[live][0]}
         </span>
-        <span class="hidden" role="status">
-          {changes > 0 && `Memory changed, ${changes}`}
-        </span>
-        <label>
-          <small class="dim">colors</small>{' '}
-          <select value={theme} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
-            {THEMES.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
       </header>
       <Nav current={current} />
       <main id="main" tabIndex={-1} ref={main}>
         <h1>{title}</h1>
         <p class="dim">{ABOUT[current]}</p>
         <Trouble
-          lines={
-            live === 'closed'
-              ? ['The server of this page has ended. What you see does not change any more.']
-              : []
-          }
+          lines={live === 'lost' ? ['The server of this page does not answer. What you see may be old.'] : []}
           hint="forge ui"
         />
         {show(id, overview)}
       </main>
       <footer>
-        <span>This page only reads. Memory changes by the commands that it names.</span> <kbd>?</kbd> shows
-        the keys.
+        This page only reads. Memory changes by the commands that it names. <kbd>/</kbd> searches memory.
       </footer>
-      <Keys onTheme={() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto')} />
     </>
   );
 }
@@ -206,3 +140,4 @@ if (root) {
   render(<Page />, root);
 }
 listen();
+if (!isExported) addEventListener('keydown', openSearch);

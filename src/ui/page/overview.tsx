@@ -1,5 +1,5 @@
 import { Charts } from './charts.js';
-import { type Answer, type Answers, isExported, linkTo } from './data.js';
+import { type Answer, type Answers, linkTo } from './data.js';
 import { STATES } from './features.js';
 import {
   Ask,
@@ -123,24 +123,6 @@ function MemoryCard({ memory }: Pick<Overview, 'memory'>) {
   );
 }
 
-const Findings = () => (
-  <Card title="What forge doctor finds">
-    <Ask route="findings">
-      {({ findings }) => (
-        <List
-          items={findings}
-          none={<Badge tone="green">Nothing is wrong with the setup</Badge>}
-          entry={({ observed, why, commands, severity }) => ({
-            badge: [severity === 'blocking' ? 'red' : 'yellow', observed],
-            text: why,
-            commands,
-          })}
-        />
-      )}
-    </Ask>
-  </Card>
-);
-
 const DoneCard = () => (
   <Card title="Done in the last day" wide aside={<a href={linkTo('sessions')}>all sessions</a>}>
     <Ask route="done">
@@ -183,7 +165,6 @@ export const OverviewView = ({ answer }: { answer: Answer<Overview> }) => (
             })}
           />
         </Card>
-        {!isExported && <Findings />}
         <Charts />
       </>
     )}

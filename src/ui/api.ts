@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import { ForgeError } from '../core/error.js';
-import { objectsIn } from '../core/json.js';
 import { parseWhole } from '../core/schema.js';
 import { oneOf } from '../core/text.js';
 import { type Forge, type LogRow, type PastCommit, type SessionDetail, TIERS } from '../index.js';
@@ -101,7 +100,7 @@ async function readOverview({ forge: open }: Source) {
     }
   };
   const reading = forge.status();
-  const [status, where, sessions, focus, next, learned, kfr, list, trust, stats, noted] = await Promise.all([
+  const [status, where, sessions, focus, next, learned, kfr, stats] = await Promise.all([
     reading,
     reading.then((status) => forge.where({ status })),
     attempt(forge.session.list({ limit: 1 }), null),
@@ -109,10 +108,7 @@ async function readOverview({ forge: open }: Source) {
     attempt(forge.next(), null),
     attempt(forge.memory.known(), null),
     attempt(forge.kfr.list(), null),
-    attempt(forge.feature.list(), null),
-    attempt(forge.trust.show(), null),
     attempt(forge.memory.stats(), null),
-    attempt(forge.note.list({ waiting: true }), null),
   ]);
   for (const problem of where.problems) problems.add(problem);
   return {
@@ -134,7 +130,7 @@ async function readOverview({ forge: open }: Source) {
       bytes: stats?.bytes ?? 0,
       limit: PAUSE_BYTES,
     },
-    decisions: listDecisions(where, { trust, learned, kfr, features: list, notes: noted?.notes ?? [] }),
+    decisions: listDecisions(where, kfr?.entries ?? [], learned?.known ?? []),
     /** Files that could not be read. */
     problems: [...problems],
   };
@@ -187,31 +183,23 @@ async function readKfr({ forge: open }: Source) {
   return { ...(await forge.kfr.list()), injected: (await forge.kfr.inject()).text };
 }
 
-/** A session's own commit is made just after its end. In ms. */
+/** ms: a session's own commit is made just after its end. */
 const END_COMMIT = 60_000;
 
-/** Commits that name the session, and those of the same people in its time that name none. */
-function commitsOf(session: SessionDetail['session'], history: readonly PastCommit[]): PastCommit[] {
-  const [from, to] = [Date.parse(session.started_at), Date.parse(session.ended_at ?? '9999')];
+/** Commits of its time that name the session, or none. */
+function commitsOf({ id, started_at, ended_at }: SessionDetail['session'], history: readonly PastCommit[]) {
   // Git stores whole seconds.
-  const isThen = ({ at }: PastCommit, grace = 0): boolean =>
-    Date.parse(at) >= from - 1000 && Date.parse(at) <= to + grace;
-  const name = sessionName(session.id);
-  const named = history.filter((commit) => commit.session === name && isThen(commit, END_COMMIT));
-  const people = new Set(named.map(({ author }) => author));
-  const isBeside = (commit: PastCommit): boolean =>
-    commit.session === null && isThen(commit) && (people.size === 0 || people.has(commit.author));
-  return history.filter((commit) => named.includes(commit) || isBeside(commit));
+  const [from, to] = [Date.parse(started_at) - 1000, Date.parse(ended_at ?? '9999') + END_COMMIT];
+  return history.filter(({ session, at }) => {
+    const isThen = Date.parse(at) >= from && Date.parse(at) <= to;
+    return isThen && (session === null || session === sessionName(id));
+  });
 }
 
 async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
   const forge = open();
   const { session, focus, kfr, answers, progress, lessons } = await forge.session.show({ id });
   const { commits } = await forge.commit.history({ limit: 1000 });
-  const records = newest(await rows(), (row) => isOfSession(row, session.id));
-  const verdict = records.find(({ kind, execution }) => kind === 'cycle' && execution !== undefined);
-  const patterns = verdict ? objectsIn((await forge.memory.show({ id: verdict.id })).record.patterns) : [];
-  const own = new Set(lessons.flatMap((one) => (one.kind === 'success' ? [one.approach] : [])));
   return {
     session,
     focus,
@@ -220,12 +208,8 @@ async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
     /** `time` is `HH:MM` in UTC. */
     progress: progress.lines,
     lessons,
-    /** Candidates that it saw again (`--confirm`). */
-    confirmed: patterns.map(({ pattern }) => String(pattern)).filter((pattern) => !own.has(pattern)),
-    /** Null without an evaluation; its classification is null if nothing was verified. */
-    verdict: verdict ? { classification: verdict.classification ?? null } : null,
     commits: commitsOf(session, commits),
-    records,
+    records: newest(await rows(), (row) => isOfSession(row, session.id)),
   };
 }
 

@@ -82,7 +82,8 @@ export async function exportMarkdown(source: Source): Promise<string> {
     Now: nowOf(overview),
     'Waits for a person': list(
       overview.decisions,
-      ({ what, why, commands }) => `**${md(what)}**: ${md(why)} (${commands.map(command).join(', ')})`,
+      ({ what, why, commands }) =>
+        `**${md(what)}**${why && `: ${md(why)}`} (${commands.map(command).join(', ')})`,
       'Nothing.',
     ),
     Health: healthOf(overview),

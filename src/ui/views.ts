@@ -1,18 +1,7 @@
 import { withoutOwn } from '../commit/recent.js';
-import { compareText, oneLine, plural } from '../core/text.js';
+import { compareText } from '../core/text.js';
 import type { Commit } from '../git/read.js';
-import type {
-  Feature,
-  FeatureList,
-  KfrList,
-  Learned,
-  Learning,
-  LogRow,
-  Note,
-  SessionOverview,
-  TrustReport,
-  Where,
-} from '../index.js';
+import type { Feature, KfrList, Learned, Learning, LogRow, SessionOverview, Where } from '../index.js';
 import { describeLearning } from '../knowledge/rules.js';
 
 /** Seconds since 1970, and for each name one number at each of them. */
@@ -145,23 +134,15 @@ export interface Decision {
   commands: string[];
 }
 
-/** Null for what could not be read. */
-interface Facts {
-  trust: TrustReport | null;
-  learned: Learned | null;
-  kfr: KfrList | null;
-  features: FeatureList | null;
-  /** Notes for somebody. */
-  notes: readonly Note[];
-}
-
 /** `OpenQuestion` → `Open question` */
 const words = (kind: string): string => kind.replace(/\B[A-Z]/g, (char) => ` ${char.toLowerCase()}`);
 
-const MAX_NAMED = 5;
-
 /** What only a person can settle, most urgent first. */
-export function listDecisions(where: Where, { trust, learned, kfr, features, notes }: Facts): Decision[] {
+export function listDecisions(
+  where: Where,
+  entries: KfrList['entries'],
+  known: Learned['known'],
+): Decision[] {
   const decisions: Decision[] = [];
   const add = (what: string, why: string, ...commands: string[]): void => {
     decisions.push({ what, why, commands });
@@ -169,7 +150,7 @@ export function listDecisions(where: Where, { trust, learned, kfr, features, not
   if (where.halted) add('Memory is halted', where.halted, 'forge memory verify', 'forge memory repair');
   if (where.recovering) add('A rollback was interrupted', 'It goes on where it stopped.', 'forge recover');
   if (where.paused) add('Work is paused', where.paused, 'forge memory override acknowledge --reason "TEXT"');
-  for (const { id, kind, text, parked, requires_resolution } of kfr?.entries ?? [])
+  for (const { id, kind, text, parked, requires_resolution } of entries)
     if (requires_resolution)
       add(
         `${words(kind)} ${id}${parked ? ', parked for you' : ''}`,
@@ -177,26 +158,11 @@ export function listDecisions(where: Where, { trust, learned, kfr, features, not
         `forge kfr patch --resolve "${id}=TEXT"`,
         `forge kfr patch --dismiss "${id}=TEXT"`,
       );
-  if (notes.length > 0)
-    add(
-      `${plural(notes.length, 'note')} for somebody`,
-      notes
-        .slice(-MAX_NAMED)
-        .map(({ text }) => oneLine(text, 120))
-        .join('; '),
-      'forge note list --waiting',
-    );
-  const untrusted = trust?.items.filter(({ state }) => state !== 'trusted') ?? [];
-  const waiting = untrusted.map(({ kind, name, content }) =>
-    kind === 'rule' ? oneLine(content, 120) : name,
-  );
-  if (waiting.length > 0)
-    add(
-      `${plural(waiting.length, 'command or rule', 'commands and rules')} not approved on this machine`,
-      `forge runs none of it and agents are told that it is not approved: ${waiting.slice(0, MAX_NAMED).join(', ')}${waiting.length > MAX_NAMED ? ', …' : ''}`,
-      'forge trust',
-    );
-  for (const { knowledge_id, pattern, status } of learned?.known ?? [])
+  for (const line of where.waiting) {
+    const [what = '', command = ''] = line.split(/: (?=forge )/);
+    add(what, '', command);
+  }
+  for (const { knowledge_id, pattern, status } of known)
     if (status === 'contested')
       add(
         'A piece of knowledge is contested',
@@ -204,9 +170,6 @@ export function listDecisions(where: Where, { trust, learned, kfr, features, not
         `forge memory override invalidate ${knowledge_id.slice(0, 12)} --reason "TEXT"`,
         'forge memory promote',
       );
-  for (const { id, name, unproven, verified_at } of features?.features ?? [])
-    if (unproven && verified_at)
-      add(`${id} passes, but its test was never seen to fail`, name, `forge feature confirm ${id}`);
   return decisions;
 }
 

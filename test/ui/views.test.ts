@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Feature, FeatureList, LogRow, Where } from '../../src/index.js';
+import type { Feature, LogRow, Where } from '../../src/index.js';
 import { kindOf } from '../../src/status/status.js';
 import { csvLine, cycleSeries, featureSeries, listDecisions, memorySeries } from '../../src/ui/views.js';
 
@@ -72,37 +72,20 @@ describe('what the page draws', () => {
   });
 
   it('VIS-02 lists what only a person can settle, the most urgent first', () => {
-    const where = { halted: 'a record is missing', recovering: true, paused: null } as Where;
-    const found = listDecisions(where, {
-      trust: null,
-      learned: null,
-      kfr: {
-        session: null,
-        tokens: 0,
-        entries: [
-          { id: 'kfr-1', kind: 'OpenQuestion', text: 'Which?', requires_resolution: true, created_at: '' },
-          { id: 'kfr-2', kind: 'Goal', text: 'Go', requires_resolution: false, created_at: '' },
-        ],
-      },
-      features: {
-        features: [
-          {
-            id: 'F-1',
-            name: 'x',
-            status: 'in_progress',
-            unproven: true,
-            verified_at: '2026-03-01T10:00:00Z',
-          },
-        ],
-      } as FeatureList,
-      notes: [{ id: 'a', text: 'For Ada: which port?', at: '', session: null }],
-    });
+    const where = {
+      ...{ halted: 'a record is missing', recovering: true, paused: null },
+      waiting: ['1 note for somebody: forge note list --waiting'],
+    } as Where;
+    const open = { id: 'kfr-1', kind: 'OpenQuestion', text: 'Which?', requires_resolution: true } as const;
+    const goal = { id: 'kfr-2', kind: 'Goal', text: 'Go', requires_resolution: false } as const;
+    const entries = [open, goal].map((entry) => ({ ...entry, created_at: '' }));
+    const found = listDecisions(where, entries, []);
+    expect(found.at(-1)?.what).toBe('1 note for somebody');
     expect(found.map(({ commands }) => commands[0])).toEqual([
       'forge memory verify',
       'forge recover',
       'forge kfr patch --resolve "kfr-1=TEXT"',
       'forge note list --waiting',
-      'forge feature confirm F-1',
     ]);
   });
 

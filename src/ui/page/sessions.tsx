@@ -120,7 +120,8 @@ function momentsOf(detail: Session): Moment[] {
 export const SessionView = ({ id }: { id: string }) => (
   <Detail route="sessions/:id" id={id} back={['sessions', 'all sessions']}>
     {(detail) => {
-      const { session, focus, kfr, answers, lessons, confirmed, verdict } = detail;
+      const { session, focus, kfr, answers, lessons, records } = detail;
+      const verdict = records.find(({ kind, execution }) => kind === 'cycle' && execution !== undefined);
       const learned = (isFailure: boolean): string =>
         lessons
           .filter(({ kind }) => (kind === 'failure') === isFailure)
@@ -139,7 +140,6 @@ export const SessionView = ({ id }: { id: string }) => (
                 ['verdict', verdict && (verdict.classification ?? 'none: nothing was verified')],
                 ['learned', learned(false)],
                 ['failed', learned(true)],
-                ['seen again', confirmed.join('\n')],
                 ['answered', answers.join('\n')],
                 ['working memory', kfr.map((entry) => `${entry.id}: ${entry.text}`).join('\n')],
                 ['next', session.next],

@@ -1,50 +1,36 @@
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { ForgeError } from '../core/error.js';
-import { harmless, jsonLine, oneLine } from '../core/text.js';
-import { openForge, type ShownProgress, type StatusReport, type Where } from '../index.js';
+import { harmless, jsonLine } from '../core/text.js';
+import { openForge, type StatusReport, type Where } from '../index.js';
 import { factsOf, renderShort, renderStatus } from '../status/command.js';
 import { watchMemory } from './live.js';
 
 interface Panel {
   where: Where;
   status: StatusReport;
-  progress: ShownProgress | null;
 }
 
-/** Entries of the session's log that the panel shows. */
-const MAX_ENTRIES = 5;
 /** ms: ages grow. */
 const MINUTE = 60_000;
-/** Another screen, and back; to its top left corner, and empty from there on. */
-const [ENTER, LEAVE, HOME, REST, CLEAR] = [
-  '\u001b[?1049h',
-  '\u001b[?1049l',
-  '\u001b[H',
-  '\u001b[K',
-  '\u001b[J',
-];
+/** Another screen, back to the first one, and an empty screen. */
+const [ENTER, LEAVE, CLEAR] = ['\u001b[?1049h', '\u001b[?1049l', '\u001b[H\u001b[2J'];
 
 async function readPanel({ cwd, world }: Call): Promise<Panel> {
   const forge = openForge(cwd, { world, dryRun: true });
   const status = await forge.status({ brief: true });
   const where = await forge.where({ status });
-  const progress = where.session ? await forge.progress.show() : null;
-  return harmless({ where, status, progress });
+  return harmless({ where, status });
 }
 
-function renderPanel({ where, status, progress }: Panel, style: Style): string {
+function renderPanel({ where, status }: Panel, style: Style): string {
   const facts = factsOf(where, where.root ?? '', style)
     .filter(([name, value]) => value !== null && name !== 'Health')
     .map(([name, value]) => [style.strong(name), value ?? '']);
-  const entries = (progress?.lines ?? [])
-    .slice(-MAX_ENTRIES)
-    .map(({ time, text }) => `  ${style.dim(time)}  ${oneLine(text, 200)}`);
   return [
     columns(facts),
     '',
     renderStatus(status, style),
-    ...(entries.length > 0 ? ['', style.strong('Log (UTC)'), ...entries] : []),
     '',
     style.dim('Changes show by themselves. Ctrl-C ends.'),
   ].join('\n');
@@ -68,7 +54,7 @@ async function watch(call: Call): Promise<void> {
       shown = call.onScreen(`${style.bad(error.message)}\n${error.hint ?? ''}`);
       if (!isLive) call.say(error.message);
     }
-    if (isLive) send(`${HOME}${shown.replaceAll('\n', `${REST}\n`)}${REST}\n${CLEAR}`);
+    if (isLive) send(`${CLEAR}${shown}\n`);
   };
   // One after the other: a slow one must not overwrite a later one.
   let turn = draw();

@@ -10,6 +10,7 @@ import { startDetached } from '../core/process.js';
 import { jsonLine, oneLine } from '../core/text.js';
 import { type Forge, openForge } from '../index.js';
 import type { Source } from './api.js';
+import type { EXPORTS } from './export.js';
 
 /** Opens `.forge/` so that nothing is written, whatever is read. */
 function opener({ cwd, world }: Call): () => Forge {
@@ -108,18 +109,17 @@ function write(call: Call, format: string, made: string | Record<string, unknown
 
 const textOf = (made: unknown): string => (typeof made === 'string' ? made : JSON.stringify(made, null, 2));
 
-const exporting = (
-  name: string,
-  summary: string,
-  make: (source: Source, call: Call) => Promise<string | Record<string, unknown>>,
-) =>
+const exporting = (name: keyof typeof EXPORTS, summary: string) =>
   command<Exported>({
     name,
     summary,
     example: `forge export ${name} --to memory.${name === 'markdown' ? 'md' : name}`,
     options: [{ flags: '--to <file>', help: 'write this file; default: stdout', values: { paths: 'files' } }],
     writes: true,
-    run: async (call) => write(call, name, await make(sourceOf(call), call)),
+    run: async (call) => {
+      const { EXPORTS } = await import('./export.js');
+      return write(call, name, await EXPORTS[name](sourceOf(call), call.world.now()));
+    },
     render: (value, style) =>
       value.file === undefined
         ? (value.text ?? textOf(value))
@@ -128,14 +128,8 @@ const exporting = (
 
 export const exportGroup: Group = {
   commands: [
-    exporting('html', 'The memory page as one self-contained file, for a pull request', async (source) =>
-      (await import('./export.js')).exportHtml(source),
-    ),
-    exporting('markdown', 'A handoff for people', async (source) =>
-      (await import('./export.js')).exportMarkdown(source),
-    ),
-    exporting('json', 'What the page shows, for programs', async (source, { world }) =>
-      (await import('./export.js')).exportJson(source, world.now()),
-    ),
+    exporting('html', 'The memory page as one self-contained file, for a pull request'),
+    exporting('markdown', 'A handoff for people'),
+    exporting('json', 'What the page shows, for programs'),
   ],
 };

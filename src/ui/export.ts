@@ -43,7 +43,7 @@ async function readCopy(source: Source, details: boolean): Promise<Copy> {
 }
 
 /** The page as one file. */
-export async function exportHtml(source: Source): Promise<string> {
+async function exportHtml(source: Source): Promise<string> {
   const data = await readCopy(source, true);
   return exportedPage({
     title: `${data.overview?.project.name} · forge`,
@@ -51,11 +51,6 @@ export async function exportHtml(source: Source): Promise<string> {
     style: pageFile('page.css'),
     data,
   });
-}
-
-/** The same answers as one JSON object, by the names of their routes. */
-export async function exportJson(source: Source, at: Date): Promise<Record<string, unknown>> {
-  return { schema_version: '1.0', exported_at: at.toISOString(), ...(await readCopy(source, false)) };
 }
 
 /** Text of memory in Markdown: no markup, no HTML, no mention, one line. */
@@ -69,100 +64,74 @@ export const escapeMarkdown = (text: string, max = 300): string =>
     .replace(/:\/\//g, '&#58;//');
 
 const md = escapeMarkdown;
-const list = <T>(items: readonly T[], line: (item: T) => string, none: string): string =>
-  items.length === 0 ? none : items.map((item) => `- ${line(item)}`).join('\n');
-const command = (line: string): string => `\`${line.replaceAll('`', "'")}\``;
+const typed = (lines: readonly string[]): string =>
+  lines.length === 0 ? '' : ` (${lines.map((line) => `\`${line.replaceAll('`', "'")}\``).join(', ')})`;
 
-/** A handoff: what is worked on, what is proved, what was learned, and what waits for a person. */
-export async function exportMarkdown(source: Source): Promise<string> {
-  const { features, kfr, knowledge, sessions, ...copy } = await readCopy(source, false);
+/** A handoff: what is worked on, what is proved, what was learned, and what waits for a person. Empty parts are left out. */
+async function exportMarkdown(source: Source): Promise<string> {
+  const { features, kfr, knowledge, ...copy } = await readCopy(source, false);
   const overview = copy.overview as Answers['overview'];
-  const { status, records, bytes } = overview.memory;
-  const sections = {
+  const sections: Record<string, string[]> = {
     Now: nowOf(overview),
-    'Waits for a person': list(
-      overview.decisions,
-      ({ what, why, commands }) =>
-        `**${md(what)}**${why && `: ${md(why)}`} (${commands.map(command).join(', ')})`,
-      'Nothing.',
+    'Waits for a person': overview.decisions.map(
+      ({ what, why, commands }) => `**${md(what)}**${why && `: ${md(why)}`}${typed(commands)}`,
     ),
-    Health: healthOf(overview),
-    Features: featuresOf(features?.features ?? []),
-    'Working memory': list(
-      kfr?.entries ?? [],
-      ({ id, kind, text, requires_resolution, parked }) =>
-        `${id}, ${kind}${parked ? ', parked for a person' : requires_resolution ? ', **open**' : ''}: ${md(text)}`,
-      'Empty.',
+    Health: overview.health.map(
+      ({ name, color, reasons, fix }) => `**${name}**, ${color}: ${md(reasons.join('; '))}${typed(fix)}`,
     ),
-    'Done in the last day': list(
-      copy.done?.done ?? [],
+    Features: (features?.features ?? []).map(
+      (feature) => `${md(feature.id)}: ${md(feature.name)}: ${md(evidenceOf(feature))}`,
+    ),
+    'Working memory': (kfr?.entries ?? []).map(
+      ({ id, kind, text, requires_resolution }) =>
+        `${id}, ${kind}${requires_resolution ? ', **open**' : ''}: ${md(text)}`,
+    ),
+    'Done in the last day': (copy.done?.done ?? []).map(
       ({ what, id, text }) => `${what}${id === null ? '' : ` ${md(id)}`}: ${md(text)}`,
-      'Nothing.',
     ),
-    'Rules, and whether they are approved on this machine': list(
-      knowledge?.rules ?? [],
-      ({ text, state }) =>
-        `${md(text)} (${state === 'trusted' ? 'approved' : state === 'new' ? 'not approved' : state})`,
-      'None.',
+    'Rules, and whether they are approved on this machine': (knowledge?.rules ?? []).map(
+      ({ text, state }) => `${md(text)} (${state === 'trusted' ? 'approved' : 'not approved'})`,
     ),
-    Known: list(
-      knowledge?.known ?? [],
+    Known: (knowledge?.known ?? []).map(
       ({ pattern, status, tested, reported }) =>
         `${md(pattern)} (${status}, tested in ${plural(tested, 'cycle')}, reported ${plural(reported, 'time')})`,
-      'Nothing is proven yet.',
     ),
-    Learned: list(
-      (knowledge?.learnings ?? []).filter(({ kind }) => kind !== 'invariant'),
-      (learning) => `${learning.kind}: ${md(describeLearning(learning))}`,
-      'Nothing yet.',
-    ),
-    Notes: list(knowledge?.notes ?? [], ({ text }) => md(text), 'None.'),
-    'Last sessions': list(
-      (sessions?.sessions ?? []).slice(0, 10),
-      ({ id, status, next }) => `${id}, ${status}${next ? `: next: ${md(next)}` : ''}`,
-      'None.',
-    ),
-    Memory: `${status}: ${plural(records, 'record')}, ${bytes} bytes.`,
+    Learned: (knowledge?.learnings ?? [])
+      .filter(({ kind }) => kind !== 'invariant')
+      .map((learning) => `${learning.kind}: ${md(describeLearning(learning))}`),
+    Notes: (knowledge?.notes ?? []).map(({ text }) => md(text)),
   };
-  const texts = Object.entries(sections).map(([title, text]) => `## ${title}\n\n${text}\n`);
-  return `# Handoff: ${md(overview.project.name)}\n\n${texts.join('\n')}`;
+  const texts = Object.entries(sections)
+    .filter(([, lines]) => lines.length > 0)
+    .map(([title, lines]) => `\n## ${title}\n\n${lines.map((line) => `- ${line}\n`).join('')}`);
+  return `# Handoff: ${md(overview.project.name)}\n${texts.join('')}`;
 }
 
-function nowOf({ session, focus, next_step, next_task, project }: Answers['overview']): string {
-  const facts: [name: string, value: string | null | undefined][] = [
-    ['Task', session?.task ?? focus.task],
-    ['Session', session && `${session.id}, since ${session.started_at}`],
-    ['Branch', project.branch],
-    ['Next step', next_step],
-    ['Next task', next_task && `${next_task.id} ${next_task.title} (${next_task.reason})`],
-  ];
-  return list(
-    facts.filter(([, value]) => value),
-    ([name, value]) => `${name}: ${md(value ?? '')}`,
-    'No session is running.',
-  );
+function nowOf({ session, focus, next_step, next_task, project }: Answers['overview']): string[] {
+  const facts = {
+    Task: session?.task ?? focus.task,
+    Session: session && `${session.id}, since ${session.started_at}`,
+    Branch: project.branch,
+    'Next step': next_step,
+    'Next task': next_task && `${next_task.id} ${next_task.title} (${next_task.reason})`,
+  };
+  return Object.entries(facts).flatMap(([name, value]) => (value ? [`${name}: ${md(value)}`] : []));
 }
 
-const healthOf = ({ health }: Answers['overview']): string =>
-  [
-    '| component | color | why | what to type |',
-    '| --- | --- | --- | --- |',
-    ...health.map(
-      ({ name, color, reasons, fix }) =>
-        `| ${name} | ${color} | ${md(reasons.join('; '))} | ${fix.map((line) => command(line).replaceAll('|', '\\|')).join(' ')} |`,
-    ),
-  ].join('\n');
-
-function featuresOf(features: Answers['features']['features']): string {
-  if (features.length === 0) return 'None yet.';
-  const rows = features.map((feature) => {
-    const { id, name, status, verified_at, override } = feature;
-    const why = override
-      ? `by hand: ${override.reason}`
-      : verified_at
-        ? `passes since ${verified_at} ${describeCommit(feature)}`.trimEnd()
-        : '';
-    return `| ${md(id)} | ${md(name)} | ${status} | ${md(why)} |`;
-  });
-  return ['| feature | what | status | evidence |', '| --- | --- | --- | --- |', ...rows].join('\n');
+function evidenceOf(feature: Answers['features/:id']['feature']): string {
+  const { status, override, verified_at } = feature;
+  if (override) return `${status} by hand: ${override.reason}`;
+  if (!verified_at) return status;
+  return `${status}, passes since ${verified_at} ${describeCommit(feature)}`.trimEnd();
 }
+
+/** The formats of `forge export`. JSON has the answers by the names of their routes. */
+export const EXPORTS = {
+  html: exportHtml,
+  markdown: exportMarkdown,
+  json: async (source: Source, at: Date): Promise<Record<string, unknown>> => ({
+    schema_version: '1.0',
+    exported_at: at.toISOString(),
+    ...(await readCopy(source, false)),
+  }),
+};

@@ -17,30 +17,27 @@ interface Happened {
   amount: number;
 }
 
-/** Widths of a span, in seconds: minutes, hours, days. The first that needs at most MAX_POINTS is taken. */
-const WIDTHS = [60, 600, 3600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000, 315_360_000];
 const MAX_POINTS = 60;
 
-/** Counts events in equal spans of time. `running`: each span also has what came before. */
-function count(events: readonly Happened[], names: string[], running: boolean): Series {
+/** Adds up the amounts of each name, at the end of equal spans of time of a minute or longer. */
+function addUp(events: readonly Happened[], names: string[]): Series {
   const valid = events
     .map((event) => ({ ...event, at: Math.floor(Date.parse(event.at ?? '') / 1000) }))
     .filter(({ at }) => !Number.isNaN(at))
     .sort((a, b) => a.at - b.at);
   const [start = 0, end = 0] = [valid[0]?.at, valid.at(-1)?.at];
-  const width = WIDTHS.find((one) => (end - start) / one <= MAX_POINTS) ?? end - start;
-  const first = Math.floor(start / width);
-  const length = valid.length === 0 ? 0 : Math.floor(end / width) - first + 1;
+  const width = Math.max(60, Math.ceil((end - start) / MAX_POINTS));
+  const length = valid.length === 0 ? 0 : Math.floor((end - start) / width) + 1;
   const values = names.map((name) => {
     const line = new Array<number>(length).fill(0);
     for (const event of valid.filter((one) => one.name === name)) {
-      const place = Math.floor(event.at / width) - first;
+      const place = Math.floor((event.at - start) / width);
       line[place] = (line[place] ?? 0) + event.amount;
     }
     let total = 0;
-    return running ? line.map((amount) => (total += amount)) : line;
+    return line.map((amount) => (total += amount));
   });
-  return { at: Array.from({ length }, (_, i) => (first + i) * width), names, values };
+  return { at: Array.from({ length }, (_, i) => start + i * width), names, values };
 }
 
 /** How many of today's features there were, and how many of them passed, by the runs that are recorded. */
@@ -59,7 +56,7 @@ export function featureSeries(features: readonly Feature[], rows: readonly LogRo
     turn(id, status === 'passing', override?.at ?? verified_at ?? new Date(now).toISOString()),
   );
   const added = features.map(({ created_at }) => ({ at: created_at, name: 'all features', amount: 1 }));
-  return count([...added, ...runs, ...today], ['all features', 'passing'], true);
+  return addUp([...added, ...runs, ...today], ['all features', 'passing']);
 }
 
 const NOT_EVALUATED = 'not evaluated';
@@ -73,15 +70,14 @@ export function cycleSeries(rows: readonly LogRow[]): Series {
   const names = [...new Set(events.map(({ name }) => name))].sort(
     (a, b) => Number(a === NOT_EVALUATED) - Number(b === NOT_EVALUATED) || compareText(b, a),
   );
-  return count(events, names, false);
+  return addUp(events, names);
 }
 
 /** The size of all records. */
 export const memorySeries = (rows: readonly LogRow[]): Series =>
-  count(
+  addUp(
     rows.map(({ at, bytes }) => ({ at, name: 'bytes', amount: bytes })),
     ['bytes'],
-    true,
   );
 
 /** Something that was done. */

@@ -33,13 +33,13 @@ describe('what the page draws', () => {
     ];
     const { at, names, values } = cycleSeries(rows);
     expect(names).toEqual(['SUCCESS', 'not evaluated']);
-    expect(values.map((line) => line.reduce((sum, one) => sum + one, 0))).toEqual([1, 1]);
+    expect(values.map((line) => line.at(-1))).toEqual([1, 1]);
     expect(at[0]).toBeLessThanOrEqual(Date.parse('2026-03-01T10:00:00Z') / 1000);
     expect(at.length).toBeLessThanOrEqual(61);
     expect(values.every((line) => line.length === at.length)).toBe(true);
   });
 
-  it('VIS-02 sums sizes and features over any span, in at most 61 points', () => {
+  it('VIS-02 adds up sizes and features over any span, in at most 61 points', () => {
     const rows = [0, 1, 2000, 20_000].map((days) =>
       row({ at: new Date(days * 86_400_000).toISOString(), bytes: 10 }),
     );

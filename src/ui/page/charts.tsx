@@ -15,39 +15,24 @@ const stamp = (at = 0): string => new Date(at * 1000).toISOString().slice(0, 16)
 interface PlotProps {
   series: Series;
   label: string;
-  /** Bars that stand on each other, for parts of a whole. Otherwise a line for each name. */
-  stacked?: boolean;
   format?: (value: number) => string;
 }
 
 /** A picture for those who look, and a table for those who listen or copy. Points have equal distances. */
-function Plot({ series: { at, names, values }, label, stacked = false, format = String }: PlotProps) {
-  const sumBefore = (i: number, k: number) =>
-    values.slice(0, i).reduce((sum, line) => sum + (line[k] ?? 0), 0);
-  const tops = stacked ? at.map((_, k) => sumBefore(names.length, k)) : values.flat();
-  const top = Math.max(1, ...tops);
+function Plot({ series: { at, names, values }, label, format = String }: PlotProps) {
+  const top = Math.max(1, ...values.flat());
   return (
     <figure>
       <div class="plot">
         <span>{format(top)}</span>
         <svg viewBox={`0 0 ${at.length} ${top}`} preserveAspectRatio="none" role="img" aria-label={label}>
-          {names.map((name, i) =>
-            stacked ? (
-              values[i]?.map((value, k) => (
-                <rect
-                  key={`${name}${k}`}
-                  class={`fill ${colorOf(name, i)}`}
-                  {...{ x: k + 0.15, y: top - sumBefore(i, k) - value, width: 0.7, height: value }}
-                />
-              ))
-            ) : (
-              <path
-                key={name}
-                class={`line ${colorOf(name, i)}`}
-                d={values[i]?.map((value, k) => `${k ? 'V' : 'M0 '}${top - value}H${k + 1}`).join('')}
-              />
-            ),
-          )}
+          {names.map((name, i) => (
+            <path
+              key={name}
+              class={`line ${colorOf(name, i)}`}
+              d={values[i]?.map((value, k) => `${k ? 'V' : 'M0 '}${top - value}H${k + 1}`).join('')}
+            />
+          ))}
         </svg>
         <span>0</span>
       </div>
@@ -95,7 +80,7 @@ export const Charts = () => (
         )}
         {cycles.at.length > 0 && (
           <Card title="Cycles by result">
-            <Plot series={cycles} label="How many cycles ended with which classification" stacked />
+            <Plot series={cycles} label="How many cycles ended with which classification, over time" />
           </Card>
         )}
         {memory.at.length > 0 && (

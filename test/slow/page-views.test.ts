@@ -90,10 +90,12 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     expect(await focused(page)).toBe('Skip to the view');
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN');
-    await page.getByRole('link', { name: 'Features' }).focus();
+    await page.getByRole('link', { name: 'Features', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Features' }).waitFor();
-    expect(await page.getByRole('link', { name: 'Features' }).getAttribute('aria-current')).toBe('page');
+    expect(await page.getByRole('link', { name: 'Features', exact: true }).getAttribute('aria-current')).toBe(
+      'page',
+    );
     await page.keyboard.press('/');
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('search');
     await page.keyboard.type('keep it in storage');

@@ -109,17 +109,7 @@ function LastRun({ at, commit, dirty, command, exit_code, not_run }: NonNullable
 export const FeatureView = ({ id }: { id: string }) => (
   <Detail route="features/:id" id={id} back={['features', 'all features']}>
     {({ feature, history, checkpoints }) => {
-      const {
-        status,
-        tests = [],
-        verified_by = [],
-        verified_at,
-        verified_commit,
-        override,
-        last_run,
-        fails_since,
-        confirmed_at,
-      } = feature;
+      const { status, tests = [], verified_by = [], last_run, fails_since, confirmed_at } = feature;
       const [, label, tone] = STATES.find(([name]) => name === status) ?? [status, status, 'neutral'];
       return (
         <>
@@ -127,14 +117,11 @@ export const FeatureView = ({ id }: { id: string }) => (
             <Facts
               rows={[
                 ['evidence', evidenceOf(feature)],
-                ['verified', verified_at && <Time at={verified_at} />],
-                ['commit', verified_commit],
                 ['ran', verified_by],
                 ['confirmed by a person', confirmed_at && <Time at={confirmed_at} />],
                 ['fails since', fails_since && <Time at={fails_since} />],
                 ['last run', last_run && <LastRun {...last_run} />],
                 ['tests', tests],
-                ['by hand', override && `${override.reason} (${override.at})`],
                 ['blocked by', blockers(feature).join(', ')],
                 ['priority', feature.priority],
                 ['issue', feature.linear_issue],

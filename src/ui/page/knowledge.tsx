@@ -5,7 +5,6 @@ import {
   Card,
   Command,
   Detail,
-  Empty,
   Facts,
   List,
   many,
@@ -53,25 +52,22 @@ export const KnowledgeView = () => (
   <Ask route="knowledge">
     {({ known, candidates, learnings, consolidation, rules, notes }) => (
       <>
-        <Card title="Rules" wide aside={<span class="dim">{rules.length}</span>}>
+        <Card title="Rules" aside={<span class="dim">{rules.length}</span>}>
           <List
             items={rules}
-            none={<Empty command='forge learn "TEXT" --as invariant'>No rule for agents yet.</Empty>}
+            none="No rule for agents yet."
+            command='forge learn "TEXT" --as invariant'
             entry={({ text, state }) => ({
               badge: RULES[state] ?? ['yellow', `${state}: forge trust`],
               text,
             })}
           />
         </Card>
-        <Card title="Long-term knowledge" wide aside={<span class="dim">{known.length}</span>}>
+        <Card title="Long-term knowledge" aside={<span class="dim">{known.length}</span>}>
           <List
             items={known}
-            none={
-              <Empty command='forge learn "TEXT" --as success'>
-                A pattern becomes knowledge when several cycles show it. The next look is due in{' '}
-                {many(consolidation.due_in, 'evaluated cycle')}.
-              </Empty>
-            }
+            none={`A pattern becomes knowledge when several cycles show it. The next look is due in ${many(consolidation.due_in, 'evaluated cycle')}.`}
+            command='forge learn "TEXT" --as success'
             entry={(one) => ({
               name: one.pattern,
               href: linkTo('knowledge', one.knowledge_id),
@@ -111,10 +107,11 @@ export const KnowledgeView = () => (
             );
           })}
         </div>
-        <Card title="Notes" wide aside={<span class="dim">{notes.length}</span>}>
+        <Card title="Notes" aside={<span class="dim">{notes.length}</span>}>
           <List
             items={notes}
-            none={<Empty command='forge note add "TEXT"'>No notes yet.</Empty>}
+            none="No notes yet."
+            command='forge note add "TEXT"'
             entry={({ id, text, at, by, source }) => ({
               name: <code>{short(id)}</code>,
               href: linkTo('ledger', id),
@@ -135,7 +132,7 @@ export const ChainView = ({ id }: { id: string }) => (
       const [tone, label] = KNOWN[knowledge.status];
       return (
         <>
-          <Card title="Fact" wide aside={<Badge tone={tone}>{label}</Badge>}>
+          <Card title="Fact" aside={<Badge tone={tone}>{label}</Badge>}>
             <p class="lead">{knowledge.pattern}</p>
             <Facts
               rows={[
@@ -153,7 +150,7 @@ export const ChainView = ({ id }: { id: string }) => (
               ))}
             </p>
           </Card>
-          <Card title={`Because of ${many(evidence.length, 'cycle')}`} wide>
+          <Card title={`Because of ${many(evidence.length, 'cycle')}`}>
             <List
               items={evidence}
               timeline

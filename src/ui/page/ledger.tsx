@@ -8,7 +8,6 @@ import {
   Card,
   Command,
   Detail,
-  Empty,
   Facts,
   List,
   many,
@@ -47,7 +46,8 @@ const Checkpoints = () => (
     {({ checkpoints }) => (
       <List
         items={checkpoints}
-        none={<Empty command="forge checkpoint create">No checkpoint: a verified state to go back to.</Empty>}
+        none="No checkpoint: a verified state to go back to."
+        command="forge checkpoint create"
         entry={({ tag, commit, timestamp, features_passing, state, why }) => ({
           name: tag,
           badge: [state === 'ok' ? 'green' : 'red', state],
@@ -118,7 +118,7 @@ export const LedgerView = () => (
 export const RecordView = ({ id }: { id: string }) => (
   <Detail route="records/:id" id={id} back={['ledger', 'the ledger']}>
     {(entry) => (
-      <Card title={`${entry.kind} ${short(entry.id)}`} wide>
+      <Card title={`${entry.kind} ${short(entry.id)}`}>
         <Facts
           rows={[
             ['id', entry.id],

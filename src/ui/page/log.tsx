@@ -73,7 +73,7 @@ export function Log() {
   const [text, setText] = useState('');
   const query = new URLSearchParams({ ...(tier && { tier }), ...(text && { text }) }).toString();
   return (
-    <Card title="Log" wide aside={!isExported && <a href={`/api/log.csv?${query}`}>CSV</a>}>
+    <Card title="Log" aside={!isExported && <a href={`/api/log.csv?${query}`}>CSV</a>}>
       {!isExported && (
         <p class="row">
           <label>

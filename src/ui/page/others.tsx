@@ -57,7 +57,7 @@ export const TreeView = () => (
         </span>
       ))}
     </p>
-    <Card title="Folders" wide>
+    <Card title="Folders">
       <Ask route="tree">
         {(tree) => (
           <ul class="tree">
@@ -66,12 +66,13 @@ export const TreeView = () => (
         )}
       </Ask>
     </Card>
-    <Card title="Outputs of the work" wide>
+    <Card title="Outputs of the work">
       <Ask route="artifacts">
         {({ artifacts }) => (
           <List
             items={artifacts}
-            none={<Empty command="forge artifact add FILE --type reports">No output is kept yet.</Empty>}
+            none="No output is kept yet."
+            command="forge artifact add FILE --type reports"
             entry={({ path, type, bytes: size, at, sha256 }) => ({
               name: path,
               at,
@@ -89,14 +90,11 @@ export const SkillsView = () => (
     {({ skills, warnings }) => (
       <>
         <Trouble lines={warnings} />
-        <Card title="Skills" wide>
+        <Card title="Skills">
           <List
             items={skills}
-            none={
-              <Empty command="forge skill new release --description 'How a release is made'">
-                A skill is a procedure that agents follow.
-              </Empty>
-            }
+            none="A skill is a procedure that agents follow."
+            command="forge skill new release --description 'How a release is made'"
             entry={({ name, description, version, approved, requires }) => ({
               name: `${name} ${version ?? ''}`,
               badge: approved ? ['green', 'approved'] : ['yellow', 'not approved here'],
@@ -114,14 +112,11 @@ export const SkillsView = () => (
 export const IssuesView = () => (
   <Ask route="issues">
     {({ issues, done, without_commits }) => (
-      <Card title="Active issues" wide>
+      <Card title="Active issues">
         <List
           items={issues}
-          none={
-            <Empty command="forge linear new --template bug">
-              There are no active issues. They work offline, and with Linear.
-            </Empty>
-          }
+          none="There are no active issues. They work offline, and with Linear."
+          command="forge linear new --template bug"
           entry={({ linear_id, title, type, state }) => ({
             name: linear_id,
             badge: [state === 'started' ? 'accent' : 'neutral', state],

@@ -59,7 +59,7 @@ const Decisions = ({ decisions }: Pick<Overview, 'decisions'>) => (
   >
     <List
       items={decisions}
-      none={<Badge tone="green">Nothing: no open question, nothing to approve, nothing contested</Badge>}
+      none="Nothing: no open question, nothing to approve, nothing contested."
       entry={({ what, why, commands }) => ({ name: what, text: why, commands })}
     />
   </Card>
@@ -124,7 +124,7 @@ function MemoryCard({ memory }: Pick<Overview, 'memory'>) {
 }
 
 const DoneCard = () => (
-  <Card title="Done in the last day" wide aside={<a href={linkTo('sessions')}>all sessions</a>}>
+  <Card title="Done in the last day" aside={<a href={linkTo('sessions')}>all sessions</a>}>
     <Ask route="done">
       {({ done }) => (
         <List
@@ -154,7 +154,7 @@ export const OverviewView = ({ answer }: { answer: Answer<Overview> }) => (
           <MemoryCard memory={overview.memory} />
         </div>
         <DoneCard />
-        <Card title="Health" wide>
+        <Card title="Health">
           <List
             items={overview.health}
             entry={({ name, color, reasons, fix }) => ({

@@ -66,8 +66,14 @@ export const Time = ({ at }: { at: string | null | undefined }) =>
     </time>
   ) : null;
 
-export const Empty = ({ children, command }: { children: ComponentChildren; command?: string }) => (
-  <div class="empty">
+interface EmptyProps {
+  children: ComponentChildren;
+  /** What a person could type to change that. */
+  command?: string | undefined;
+}
+
+export const Empty = ({ children, command }: EmptyProps) => (
+  <div class={command ? 'empty' : 'dim'}>
     <p>{children}</p>
     {command && <Command line={command} />}
   </div>
@@ -77,13 +83,12 @@ interface CardProps {
   title: string;
   children: ComponentChildren;
   aside?: ComponentChildren;
-  wide?: boolean;
 }
 
-export const Card = ({ title, children, aside, wide }: CardProps) => {
+export const Card = ({ title, children, aside }: CardProps) => {
   const id = `card-${title.replace(/\W+/g, '-').toLowerCase()}`;
   return (
-    <section class={wide ? 'card wide' : 'card'} aria-labelledby={id}>
+    <section class="card" aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
         {aside}
@@ -164,8 +169,9 @@ const EntryView = ({ name, href, badge, at, text, note, commands = [] }: Entry) 
 
 interface ListProps<T> {
   items: readonly T[];
-  /** Shown instead of an empty list. */
-  none?: ComponentChildren;
+  /** Shown instead of an empty list, with a command that would fill it. */
+  none?: string;
+  command?: string;
   entry: (item: T) => Entry;
   /** The list is drawn along a line of time, with a dot of the badge's tone. */
   timeline?: boolean;
@@ -175,9 +181,9 @@ interface ListProps<T> {
 const FIRST = 50;
 
 /** The one list of the page. A long one is cut, with a button for the rest. */
-export function List<T>({ items, none, entry, timeline = false }: ListProps<T>) {
+export function List<T>({ items, none, command, entry, timeline = false }: ListProps<T>) {
   const [all, setAll] = useState(false);
-  if (items.length === 0) return typeof none === 'string' ? <p class="dim">{none}</p> : none;
+  if (items.length === 0) return none ? <Empty command={command}>{none}</Empty> : null;
   const shown = (all ? items : items.slice(0, FIRST)).map(entry);
   return (
     <>

@@ -46,7 +46,7 @@ export const KfrView = () => (
               );
             })}
           </div>
-          <Card title="As the agent sees it" wide>
+          <Card title="As the agent sees it">
             <pre>{injected}</pre>
           </Card>
         </>
@@ -67,7 +67,8 @@ export const SessionsView = () => (
       <>
         <List
           items={active ? [active, ...sessions] : sessions}
-          none={<Empty command="forge start">No session has run here yet.</Empty>}
+          none="No session has run here yet."
+          command="forge start"
           timeline
           entry={({ id, status, started_at, branch, task, next, resumed_by }) => ({
             name: id,
@@ -129,7 +130,7 @@ export const SessionView = ({ id }: { id: string }) => (
           .join('\n');
       return (
         <>
-          <Card title={session.id} aside={<Badge tone={TONES[session.status]}>{session.status}</Badge>} wide>
+          <Card title={session.id} aside={<Badge tone={TONES[session.status]}>{session.status}</Badge>}>
             <Facts
               rows={[
                 ['goal', session.goal],
@@ -146,7 +147,7 @@ export const SessionView = ({ id }: { id: string }) => (
               ]}
             />
           </Card>
-          <Card title="What happened (UTC)" wide>
+          <Card title="What happened (UTC)">
             <ol class="timeline small">
               {momentsOf(detail).map(({ at, what, text, link }, i) => (
                 <li key={`${at}${i}`}>

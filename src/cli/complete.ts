@@ -1,7 +1,7 @@
-import { isAbsolute, resolve } from 'node:path';
 import type { Forge } from '../index.js';
 import { TOPICS } from './about.js';
 import { SHELLS } from './command.js';
+import { folderOf } from './folder.js';
 import { GROUPS, inFull, SHORT_WAYS, specsOf } from './groups.js';
 import {
   type CommandSpec,
@@ -69,23 +69,16 @@ interface Place extends Line {
 
 /** Derived from the specs, so a new command or option completes without any code here. */
 async function offerAt(io: Io, before: readonly string[], current: string): Promise<Offer> {
-  if (before[0] === 'help') return helpWords(before.slice(1));
+  if (before.join() === 'help')
+    return offerWords([...groupNames(), ...TOPICS.map(([name]) => name), 'topics']);
   const line = await parseLine(before);
   if (!line) return NOTHING;
   const place = { ...line, io };
   const { waiting } = place;
-  const value = waiting && (await offerValue(place, waiting.values, flagOf(waiting).value));
-  if (waiting && value && !flagOf(waiting).optional) return value;
-  if (current.startsWith('-') && !place.isLiteral) return offerOption(place, current);
-  const word = await offerWord(place, current);
-  return value ? { ...word, candidates: [...value.candidates, ...word.candidates] } : word;
-}
-
-async function helpWords([group, ...more]: readonly string[]): Promise<Offer> {
-  if (group === undefined) return offerWords([...groupNames(), ...TOPICS.map(([name]) => name), 'topics']);
-  return more.length > 0
-    ? NOTHING
-    : offerWords(namesOf(await specsOf(group)).filter((name) => name !== group));
+  if (waiting) return offerValue(place, waiting.values, flagOf(waiting).value);
+  return current.startsWith('-') && !place.isLiteral
+    ? offerOption(place, current)
+    : offerWord(place, current);
 }
 
 const namesOf = (commands: readonly CommandSpec[]): string[] => commands.map(({ name }) => name);
@@ -107,11 +100,7 @@ async function offerOption(place: Place, current: string): Promise<Offer> {
   return { ...offer, candidates: offer.candidates.map((each) => `${name}=${each}`) };
 }
 
-const flagsAt = (place: Place): string[] =>
-  optionsAt(place).flatMap((option) => {
-    const { names } = flagOf(option);
-    return !option.many && names.some((name) => place.options.includes(name)) ? [] : names;
-  });
+const flagsAt = (place: Place): string[] => optionsAt(place).flatMap((option) => flagOf(option).names);
 
 /** A command's name or an argument; a flag where neither can follow. */
 async function offerWord(place: Place, current: string): Promise<Offer> {
@@ -150,7 +139,7 @@ async function offerValue(place: Place, given: Values | undefined, name: string 
 }
 
 /** How each kind of id or name is read. */
-const LIVE: Record<LiveKind, (open: () => Forge) => Promise<unknown[]>> = {
+const LIVE: Record<LiveKind, (open: () => Forge) => Promise<string[]>> = {
   feature: async (open) => (await open().feature.list()).features.map(({ id }) => id),
   issue: async (open) =>
     (await open().next()).candidates.filter(({ source }) => source === 'linear').map(({ id }) => id),
@@ -170,14 +159,11 @@ const LIVE: Record<LiveKind, (open: () => Forge) => Promise<unknown[]>> = {
 async function readLive(place: Place, kind: LiveKind): Promise<string[]> {
   const { io, options } = place;
   const at = options.findLastIndex((word) => word === '-C' || word === '--cwd');
-  const dir = at < 0 ? undefined : options[at + 1];
   try {
     const { openForge, systemWorld } = await import('../index.js');
-    const wanted = dir?.replace(/^~(?=\/|$)/, () => io.env.HOME ?? '~') ?? (io.env.FORGE_DIR || '.');
-    const folder = isAbsolute(wanted) ? wanted : resolve(io.cwd(), wanted);
+    const folder = folderOf(io, at < 0 ? undefined : options[at + 1]);
     const world = io.world ?? systemWorld(io.env, false);
-    const open = () => openForge(folder.replace(/[\\/]\.forge$/, ''), { world, dryRun: true });
-    return (await LIVE[kind](open)).filter((value) => typeof value === 'string');
+    return await LIVE[kind](() => openForge(folder, { world, dryRun: true }));
   } catch {
     return [];
   }
@@ -205,7 +191,7 @@ async function parseLine(words: readonly string[]): Promise<Line | null> {
     ...{ args: [], options: [], waiting: null, isLiteral: false },
   };
   for (const word of words) {
-    if (line.waiting && !(flagOf(line.waiting).optional && word.startsWith('-'))) {
+    if (line.waiting) {
       line.options.push(word);
       line.waiting = null;
     } else if (word === '--' && !line.isLiteral) line.isLiteral = true;
@@ -227,12 +213,7 @@ async function parseLine(words: readonly string[]): Promise<Line | null> {
 /** False for a word that no command takes. */
 function takeWord(line: Line, word: string): boolean {
   const below = commandsBelow(line).find(({ name }) => name === word);
-  const [flag = '', value] = line.options.slice(-2);
-  const before = optionNamed(line, flag);
   if (below) line.spec = below;
-  // `end --learned a b`: text without quotes.
-  else if (line.spec && !line.spec.args && before && flagOf(before).value === 'text')
-    line.options.splice(-1, 1, `${value} ${word}`);
   else if (line.spec) line.args.push(word);
   else return false;
   if (line.spec?.runs) line.isLiteral = line.args.length > 0;

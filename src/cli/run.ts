@@ -1,10 +1,7 @@
-import { statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, resolve } from 'node:path';
-import { formatArgv } from '../core/argv.js';
-import { toForgeError, usage, withHint } from '../core/error.js';
-import { realPath } from '../core/files.js';
+import { toForgeError, withHint } from '../core/error.js';
 import { escapeControls, harmless, jsonLine } from '../core/text.js';
 import { isGitHook } from '../hooks/shim.js';
+import { folderOf } from './folder.js';
 import { type Call, type Invocation, type Io, version } from './spec.js';
 
 /** Runs one command and returns its exit code. Never throws and never exits. */
@@ -121,27 +118,4 @@ async function show(value: unknown, { spec, flags }: Invocation, call: Call, io:
   const text = call.onScreen(spec.render(harmless(value), call.style, call.options));
   if (flags.dryRun) call.say('It would print:');
   if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
-}
-
-/** The folder to work in: -C, else FORGE_DIR, else the current one. */
-function folderOf(io: Io, dir: string | undefined): string {
-  const wanted = dir ?? (io.env.FORGE_DIR || '.');
-  const path = isAbsolute(wanted) ? wanted : resolve(currentFolder(io), wanted);
-  const real = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? realPath(path) : null;
-  if (real === null)
-    throw usage('folder.missing', `There is no folder ${path}.`, {
-      hint: `mkdir -p ${formatArgv([wanted])}`,
-    });
-  return basename(real) === '.forge' ? dirname(real) : real;
-}
-
-function currentFolder(io: Io): string {
-  try {
-    return io.cwd();
-  } catch {
-    const name = io.env.PWD ? ` (${io.env.PWD})` : '';
-    throw usage('folder.gone', `The current folder${name} no longer exists.`, {
-      hint: 'cd to another folder',
-    });
-  }
 }

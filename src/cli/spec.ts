@@ -200,17 +200,11 @@ interface Flag {
   names: string[];
   /** The text between the brackets; null for a switch. */
   value: string | null;
-  /** `[value]` */
-  optional: boolean;
 }
 
 export function flagOf({ flags }: OptionSpec): Flag {
-  const [, bracket, value] = /([<[])([^>\]]+)[>\]]$/.exec(flags) ?? [];
-  return {
-    names: flags.match(/(?<!\S)-{1,2}[\w-]+/g) ?? [],
-    value: value ?? null,
-    optional: bracket === '[',
-  };
+  const [, value = null] = /[<[]([^>\]]+)[>\]]$/.exec(flags) ?? [];
+  return { names: flags.match(/(?<!\S)-{1,2}[\w-]+/g) ?? [], value };
 }
 
 /** For a decision that only a human makes (LTM-14). */

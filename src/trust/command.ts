@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Call, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { refused } from '../core/error.js';
+import { templatesFolder } from '../core/templates.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { TrustItem, TrustReport } from '../index.js';
 import { diffLines } from './approvals.js';
@@ -10,7 +13,7 @@ async function run(call: Call): Promise<TrustReport> {
   if (call.options.revoke === true) return trust.revoke();
   const report = await trust.show();
   if (call.options.show === true || call.flags.dryRun || report.trusted) return report;
-  call.say(render(report, call.style));
+  call.say(renderAll(report, call.style, fold));
   if (!call.flags.yes && call.world.terminal && !call.interactive)
     throw refused('trust.unconfirmed', 'Nothing was approved: a person has to confirm at a terminal.', {
       hint: 'forge trust --show\nforge trust --yes   # after reading it',
@@ -36,13 +39,18 @@ const STATE_WORDS = {
   missing: 'approved, and missing now: removed, or on another branch',
 };
 
-function render({ items, digest, trusted }: TrustReport, style: Style): string {
+const render = (report: TrustReport, style: Style): string => renderAll(report, style, (content) => content);
+
+type Reading = (content: string) => string;
+
+/** `reading`: what of a content is shown. */
+function renderAll({ items, digest, trusted }: TrustReport, style: Style, reading: Reading): string {
   if (items.length === 0) return 'Nothing here needs your approval.';
   const state = trusted
     ? style.good('All of it is approved.')
     : style.warn('Not all of it is approved: forge trust');
   const open = items.filter((item) => item.state !== 'trusted');
-  const text = items.map((item) => renderItem(item, style)).join('\n');
+  const text = items.map((item) => renderItem(item, style, reading)).join('\n');
   // At the end, where a long script has not pushed it off the screen.
   const summary = open.length > 1 ? ['', 'To approve:', ...open.map(summarize)] : [];
   const ci = `For CI, to approve exactly this: CI=1 FORGE_TRUST=${digest}`;
@@ -56,14 +64,32 @@ const summarize = ({ name, content }: TrustItem): string => {
 };
 
 /** The whole content, because a person approves it. Escapes are shown, not sent to the terminal. */
-function renderItem({ name, kind, state, before, content }: TrustItem, style: Style): string {
+function renderItem(
+  { name, kind, state, before, content }: TrustItem,
+  style: Style,
+  reading: Reading,
+): string {
   const mark = state === 'trusted' ? style.good : style.warn;
-  const lines = before === undefined ? content.replace(/\n$/, '').split('\n') : diffLines(before, content);
+  const lines =
+    before === undefined ? reading(content).replace(/\n$/, '').split('\n') : diffLines(before, content);
   const shown = state === 'trusted' && kind === 'file' ? [] : lines;
   return [
     `${style.strong(escapeControls(name))}  ${mark(STATE_WORDS[state])}`,
     ...shown.map((line) => `  ${escapeControls(line)}`),
   ].join('\n');
+}
+
+/** When a person is asked, the parts of `init.sh` that are as this forge writes them need no reading. */
+function fold(content: string): string {
+  const folder = join(templatesFolder(), 'init');
+  return readdirSync(folder).reduce((text, name) => {
+    const piece = readFileSync(join(folder, name), 'utf8');
+    const lines = piece.split('\n').length - 1;
+    return text.replace(
+      piece,
+      () => `# … ${lines} lines as forge init writes them; forge trust --show has them\n`,
+    );
+  }, content);
 }
 
 export const group: Group = {

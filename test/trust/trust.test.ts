@@ -58,6 +58,17 @@ describe('forge trust', () => {
     expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
   });
 
+  it('B-85 asks without the parts of init.sh that forge itself wrote, unless they were changed', async () => {
+    const project = await cloned();
+    const asked = async () => (await runForge(project, ['trust', '--yes'])).stderr;
+    const [first = ''] = project.read('.forge/init.sh').split('\n').slice(1);
+    const whole = await asked();
+    expect(whole).toMatch(/^ {2}# … \d+ lines as forge init writes them; forge trust --show has them$/m);
+    expect(whole).not.toContain(first);
+    project.write('.forge/init.sh', project.read('.forge/init.sh').replaceAll('say ', 'echo '));
+    expect(await asked()).toContain(first);
+  });
+
   it('B-85 approves tests that were entered through forge here', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { formatArgv } from '../core/argv.js';
@@ -117,18 +117,20 @@ async function commit(job: FolderCommit): Promise<CommitOutcome> {
 
 async function commitAs(
   git: Git,
-  { folder, message: write }: FolderCommit,
+  { repository, folder, message: write }: FolderCommit,
   signature: '--gpg-sign' | '--no-gpg-sign',
 ): Promise<CommitOutcome> {
   const settings = ['-c', 'i18n.commitEncoding=UTF-8', '-c', 'core.abbrev=no'];
   const options = ['--only', '--cleanup=verbatim', '--no-verify', signature, '--file=-'];
   const args = [...settings, 'commit', ...options, '--', folder];
   let message = '';
+  const restoreDrafts = keepDrafts(repository);
   const made = await patiently(async () => {
     const parent = await git(['rev-parse', '--quiet', '--verify', '--short', 'HEAD'], PORCELAIN);
     message = write(parent.stdout.trim() || null);
     return git(args, { ...PORCELAIN, input: message });
   });
+  restoreDrafts();
   // `[main (root-commit) 1a2b…] subject`, after the unmerged paths elsewhere.
   const hash = /^\[.*? ([0-9a-f]{40,64})\] /m.exec(made.stdout)?.[1];
   if (hash === undefined) return { skipped: whyFailed(made) };
@@ -149,6 +151,15 @@ async function patiently(call: () => Promise<GitResult>): Promise<GitResult> {
       return result;
     await pause(50 * attempt);
   }
+}
+
+/** `git commit` removes or replaces prepared messages (`git merge --squash`), which belong to the person's next commit. */
+function keepDrafts({ gitDir }: Repository): () => void {
+  const paths = ['COMMIT_EDITMSG', 'MERGE_MSG', 'SQUASH_MSG'].map((name) => join(gitDir, name));
+  const kept = paths.filter((path) => existsSync(path)).map((path) => [path, readFileSync(path)] as const);
+  return () => {
+    for (const [path, bytes] of kept) writeFileSync(path, bytes);
+  };
 }
 
 /** Opens git's editor, through a shell like git, because it may be `code --wait`. `hint` is for a failure. */

@@ -150,7 +150,7 @@ const TOTALS: readonly RegExp[] = [
 const ERROR = /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal ).*$/m;
 
 /** What a test runner printed as its result. */
-export const totalsIn = (output: string): string[] =>
+const totalsIn = (output: string): string[] =>
   TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
 
 /** A shell's fact that a test runner's result or a compiler's error begins. It holds until a file changes. */

@@ -4,14 +4,13 @@ import { listFolder } from '../core/files.js';
 import { findingsFile, findingsFolder, knownFile } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { oneLine, sha256 } from '../core/text.js';
-import { maskText } from '../guard/guard.js';
 import { type Context, readConfig } from '../project/project.js';
 import { isWork, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { isVerdict, totalsIn } from './facts.js';
+import { isVerdict } from './facts.js';
 import { hasChanged, type KnownAnswer, lookUp, projectChanges, shownAs, toStored } from './known.js';
 import { type Finding, type MemorySummary, type Step, summarize } from './memory.js';
-import { commandIn, kindOf, type ToolInput } from './question.js';
+import { commandIn, inputOf, kindOf, type ToolInput } from './question.js';
 import { append, findingsIn, readerOf, readLines, type Stored, sessionOf } from './store.js';
 
 const StepInput = z.strictObject({
@@ -26,12 +25,7 @@ type About = z.infer<typeof StepInput>;
 export const addFinding = (
   context: Context,
   { fact, failed = false, ...about }: About & { fact: string; failed?: boolean },
-): Promise<{ finding: Finding }> =>
-  keep(context, about, { output: fact, success: !failed, isReported: true }, async (stored) => ({
-    ...stored,
-    fact: oneLine(await maskText(fact), 600),
-    whole: true,
-  }));
+): Promise<{ finding: Finding }> => keep(context, about, { output: fact, success: !failed }, fact);
 
 /** EXM-02: the fact in a tool's output. */
 export const extractFinding = (
@@ -42,15 +36,15 @@ export const extractFinding = (
 async function keep(
   context: Context,
   about: About,
-  result: Pick<Step, 'output' | 'exit' | 'success'> & { isReported?: boolean },
-  change: (stored: Stored) => Promise<Stored> = async (stored) => stored,
+  result: Pick<Step, 'output' | 'exit' | 'success'>,
+  reported?: string,
 ): Promise<{ finding: Finding }> {
   const { tool, query, cwd = context.layout.root } = checkInput(StepInput, about);
   const step = {
-    ...{ tool, input: query, cwd, ...result },
+    ...{ tool, input: inputOf(tool, query), cwd, ...result },
     ...{ at: context.world.now().getTime(), reader: readerOf(context) },
   };
-  const stored = await change(await toStored(context, step, findingsIn(context).length + 1));
+  const stored = await toStored(context, step, findingsIn(context).length + 1, reported);
   append(context, [stored]);
   return { finding: shownAs(stored) };
 }
@@ -71,7 +65,11 @@ export const listFindings = (context: Context): { session: string | null; findin
 
 export function hasFinding(context: Context, raw: About): KnownAnswer {
   const { tool, query, cwd = context.layout.root } = checkInput(StepInput, raw);
-  const { tokens: _, exact: __, ...answer } = lookUp(context, tool, query, readerOf(context), cwd);
+  const {
+    tokens: _,
+    exact: __,
+    ...answer
+  } = lookUp(context, tool, inputOf(tool, query), readerOf(context), cwd);
   return answer;
 }
 
@@ -144,22 +142,7 @@ export function findingStats(context: Context): FindingStats {
 const isOwn = ({ tool, input }: Step): boolean =>
   /^mcp__forge__/.test(tool) ||
   (kindOf(tool) === 'shell' &&
-    /(?:^|[;&|(\n]\s*|\bnpx (?:--no-install )?)forge\b/.test(
-      typeof input === 'string' ? input : commandIn(input).trim(),
-    ));
-
-/** For a line that runs forge and something else: only the test runner's result. Null if it has none. */
-function withoutOwn(step: Step & { at: number }): (Step & { at: number }) | null {
-  if (!isOwn(step)) return step;
-  const { input, output } = step;
-  const isMixed =
-    kindOf(step.tool) === 'shell' && isWork(typeof input === 'string' ? input : commandIn(input));
-  const totals = isMixed ? totalsIn(output.replace(QUOTED, '')) : [];
-  return totals.length === 0 ? null : { ...step, output: totals.join('\n') };
-}
-
-/** What forge quotes from memory. */
-const QUOTED = /^--- data (\w+) ---$[\s\S]*?^--- end \1 ---$/gm;
+    /(?:^|[;&|(\n]\s*|\bnpx (?:--no-install )?)forge\b/.test(commandIn(input).trim()));
 
 /** EXM-05: findings of the calls in an agent's transcript or hook. Calls of editing tools have none. */
 export async function noteSteps(
@@ -174,9 +157,8 @@ export async function noteSteps(
   const known = new Set(before.map(key));
   const stored: Stored[] = [];
   for (const step of steps) {
-    const seen = kindOf(step.tool) === 'edit' ? null : withoutOwn(step);
-    if (seen === null) continue;
-    const one = await toStored(context, { ...seen, reader }, before.length + stored.length + 1);
+    if (kindOf(step.tool) === 'edit' || isOwn(step)) continue;
+    const one = await toStored(context, { ...step, reader }, before.length + stored.length + 1);
     if (!known.has(key(one))) stored.push(one);
   }
   append(context, stored);

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { readPlain } from '../core/files.js';
@@ -6,7 +6,7 @@ import { countTokens, oneLine, sha256 } from '../core/text.js';
 import { maskText } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
 import { type Finding, findingOf, type Step } from './memory.js';
-import { answers, isInside, type Question, readQuestion, type ToolInput } from './question.js';
+import { answers, isInside, type Question, queryOf, readQuestion, type ToolInput } from './question.js';
 import { isFinding, readLines, type Stored } from './store.js';
 
 /** Larger files are neither hashed nor reported as known. */
@@ -14,40 +14,32 @@ const MAX_FILE = 8 * 1024 * 1024;
 /** The most files and folders that a search's result may depend on. */
 const MAX_ENTRIES = 20_000;
 
-/** One finding of an observed call, with the data to check whether it still holds. */
+/**
+ * One finding of an observed call, with the data to check whether it still holds. `reported`: its fact in the caller's own
+ * words.
+ */
 export async function toStored(
   context: Context,
-  step: Step & { at: number; reader: string; isReported?: boolean },
+  step: Step & { at: number; reader: string },
   number: number,
+  reported?: string,
 ): Promise<Stored> {
-  const { root } = context.layout;
-  const { question, ...finding } = findingOf(step, number, root);
-  const seen = question.kind === 'read' ? seenOf(context, question, step) : null;
-  const masked = {
-    query: oneLine(await maskText(finding.query), 300),
-    fact: oneLine(await maskText(finding.fact), 600),
-  };
+  const { question, ...finding } = findingOf(step, number, context.layout.root);
+  const seen = question.kind === 'read' ? seenOf(context, question, step, reported !== undefined) : null;
+  const query = oneLine(await maskText(finding.query), 300);
   return {
     ...finding,
-    ...masked,
+    query,
+    fact: oneLine(await maskText(reported ?? finding.fact), 600),
     at: step.at,
     reader: step.reader,
     // Content with a secret is not compared.
-    question:
-      masked.query === finding.query
-        ? (seen?.question ?? withDetail(question, step.output))
-        : { kind: 'other', tool: step.tool, text: '' },
-    whole: question.kind === 'read' ? seen !== null : isWhole(step.output),
+    question: query === finding.query ? (seen?.question ?? question) : { kind: 'other' },
+    whole: reported !== undefined || isWhole(step.output),
     ...(seen ? { sha: seen.sha } : {}),
     tokens: countTokens(step.output),
   };
 }
-
-/** If a search did not set an output mode, its output shows which one it was. */
-const withDetail = (question: Question, output: string): Question =>
-  question.kind === 'search' && question.detail === 1 && /^(?:[^:\n]+:)?\d+:/m.test(output)
-    ? { ...question, detail: 2 }
-    : question;
 
 /** In characters. Some clients truncate longer results. */
 const MAX_RESULT = 20_000;
@@ -68,7 +60,8 @@ type Read = Extract<Question, { kind: 'read' }>;
 function seenOf(
   context: Context,
   asked: Read,
-  { output, at, isReported = false }: { output: string; at: number; isReported?: boolean },
+  { output, at }: { output: string; at: number },
+  isReported: boolean,
 ): { question: Read; sha: string } | null {
   const file = readOwn(context, asked.path);
   if (!file || (!isReported && file.changed >= at)) return null;
@@ -103,10 +96,8 @@ function readOwn({ layout }: Context, path: string): { bytes: Buffer; sha: strin
 }
 
 /** Whether a file of the project changed since it was read. */
-export function hasChanged(context: Context, { sha, whole }: Stored, { path }: Read): boolean {
-  if (sha !== undefined) return readOwn(context, path)?.sha !== sha;
-  return !whole && isInside(path, context.layout.root);
-}
+export const hasChanged = (context: Context, { sha }: Stored, { path }: Read): boolean =>
+  sha === undefined ? isInside(path, context.layout.root) : readOwn(context, path)?.sha !== sha;
 
 export interface KnownAnswer {
   /** It was asked before in this session. */
@@ -123,7 +114,7 @@ export interface KnownAnswer {
 export function lookUp(
   context: Context,
   tool: string,
-  input: ToolInput | string,
+  input: ToolInput,
   reader: string,
   cwd: string,
 ): KnownAnswer & { tokens: number } {
@@ -133,43 +124,23 @@ export function lookUp(
     lines.findLast((line) => 'event' in line && line.event === 'compacted' && line.reader === reader)?.at ??
     0;
   const all = lines.filter(isFinding).filter(({ success }) => success);
-  const found = all.filter((one) => isAnswered(one, asked, all));
+  const found = all.filter(({ question, whole }) => answers(question, asked, whole));
   if (found.length === 0)
     return { known: false, fresh: false, why: 'It was not asked in this session.', tokens: 0 };
   const reasons = found.map((one) => ({ one, why: whyStale(context, one, asked, reader, lost) })).reverse();
   const { one, why } = reasons.find((entry) => entry.why === null) ?? (reasons[0] as (typeof reasons)[0]);
   const { question, at, tokens } = one;
-  const said =
-    typeof input === 'string' ? input : findingOf({ tool, input, output: '' }, 0, context.layout.root).query;
   const when = new Date(at).toISOString().slice(11, 16);
   return {
     known: true,
     fresh: why === null,
     finding: shownAs(one),
     why: why ?? `Step ${one.step} (${one.tool}, ${when} UTC) answered it, and nothing changed since.`,
-    exact: one.tool === tool && one.query === oneLine(said, 300) && isDeepStrictEqual(question, asked),
+    exact:
+      one.tool === tool && one.query === oneLine(queryOf(input), 300) && isDeepStrictEqual(question, asked),
     tokens,
   };
 }
-
-/** By one finding, or by several reads that together show the lines asked for. */
-function isAnswered(one: Stored, asked: Question, all: readonly Stored[]): boolean {
-  if (answers(one.question, asked, one.whole)) return true;
-  if (one.question.kind !== 'read' || asked.kind !== 'read' || one.question.path !== asked.path || !one.sha)
-    return false;
-  const { from } = one.question;
-  if (from > asked.from || asked.to === null) return false;
-  let to = one.question.to ?? Number.POSITIVE_INFINITY;
-  const others = all.filter(
-    ({ sha, reader, at }) => sha === one.sha && reader === one.reader && at >= one.at,
-  );
-  for (const { question } of others.sort((a, b) => fromOf(a) - fromOf(b)))
-    if (question.kind === 'read' && question.path === asked.path && question.from <= to + 1)
-      to = Math.max(to, question.to ?? Number.POSITIVE_INFINITY);
-  return to >= asked.to;
-}
-
-const fromOf = ({ question }: Stored): number => (question.kind === 'read' ? question.from : 0);
 
 /** Why an answer no longer holds for the caller. Null if it does. */
 function whyStale(
@@ -192,95 +163,77 @@ function whyStale(
   }
   if (one.question.kind === 'other' || asked.kind === 'other')
     return 'Its answer may be another one each time.';
-  return changedSince(context, one.question, asked, one.at);
+  const { root } = context.layout;
+  if (!isInside(asked.path, root)) return 'It looked outside of the project.';
+  const last = lastChange(root, asked.path, one.question);
+  if (last === null) return 'Its files cannot be compared: a link, too many of them, or not readable.';
+  return last.at >= one.at ? `${relative(root, last.path)} changed after it was searched.` : null;
 }
 
 /**
  * Tells whether any file of the project, except ignored ones, changed since a given time. Folders do not count, because test
- * runs create temporary files. Each answer also settles earlier or later times, which saves a walk through the files.
+ * runs create temporary files.
  */
-export function projectChanges(context: Context): (since: number) => boolean {
-  const all = readQuestion('rg', { pattern: '.' }, context.layout.root);
-  let [stale, fresh] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+export function projectChanges({ layout: { root } }: Context): (since: number) => boolean {
+  const all = readQuestion('rg', { pattern: '.' }, root);
+  let last: ReturnType<typeof lastChange> | undefined;
   return (since) => {
-    if (since > stale && since < fresh)
-      if (changedSince(context, all, all, since, false) === null) fresh = since;
-      else stale = since;
-    return since <= stale;
+    last ??= lastChange(root, root, all as Place, false);
+    return last === null || last.at >= since;
   };
 }
 
-/** What changed in the place of a search or a listing since then. Null if nothing did. */
-function changedSince(
-  context: Context,
-  known: Question,
-  asked: Question,
-  since: number,
+type Place = Extract<Question, { kind: 'search' | 'list' }>;
+
+/** The last change in the place of a search or a listing, or above it: another folder may stand there now. Null if unknown. */
+function lastChange(
+  root: string,
+  path: string,
+  asked: Place,
   countsFolders = true,
-): string | null {
-  if (asked.kind === 'other' || known.kind === 'other') return 'Its answer may be another one each time.';
-  const { root } = context.layout;
-  if (!isInside(asked.path, root)) return 'It looked outside of the project.';
-  // `ls -l` shows the size and time of files too.
-  const foldersOnly = known.kind === 'list' && !/^-.*l/.test(known.glob);
-  const byRipgrep = known.kind === 'search' && known.ripgrep && !known.options.includes('u');
-  // grep searches files that ripgrep ignores.
-  const isWider = byRipgrep && asked.kind === 'search' && !asked.ripgrep;
-  const { folders, isAll } = byRipgrep ? ignoredFolders(root) : { folders: [], isAll: true };
-  if (isWider && !isAll) return LEFT_OUT;
-  const skipped = new Set([...OWN_FOLDERS, ...folders]);
-  const isRecursive = known.kind === 'search' || (known.kind === 'list' && /\*\*|\//.test(known.glob));
+): { path: string; at: number } | null {
+  const skipsIgnored = asked.kind === 'search' && asked.ripgrep && !asked.options.includes('u');
+  const skipped = new Set([...OWN_FOLDERS, ...(skipsIgnored ? ignoredFolders(root) : [])]);
+  const isDeep = asked.kind === 'search' || /\*\*|\//.test(asked.glob);
+  let last = { path, at: 0 };
   let left = MAX_ENTRIES;
-  const visit = (path: string, isDeep: boolean): string | null => {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (!stats) return `${relative(root, path)} is gone.`;
-    if (stats.isSymbolicLink()) return path === asked.path ? 'It is a link.' : null;
-    const isFolder = stats.isDirectory();
-    if ((isFolder ? countsFolders : !foldersOnly) && stats.ctimeMs >= since)
-      return `${relative(root, path) || 'The folder'} changed after it was searched.`;
-    if (!isFolder || !isDeep) return null;
-    for (const entry of readdirSync(path, { withFileTypes: true })) {
-      const inner = join(path, entry.name);
-      const isIgnored = skipped.has(entry.name) || skipped.has(inner);
-      const isHidden = isIgnored || entry.name.startsWith('.');
-      if (isWider && isHidden && !OWN_FOLDERS.includes(entry.name)) return LEFT_OUT;
-      if (entry.isDirectory() ? isIgnored : foldersOnly) continue;
-      if (--left < 0) return 'There are too many files to tell whether one changed.';
-      const changed = visit(inner, isRecursive);
-      if (changed !== null) return changed;
+  const note = (name: string, { ctimeMs }: Stats): void => {
+    if (ctimeMs > last.at) last = { path: name, at: ctimeMs };
+  };
+  const visit = (name: string, stats: Stats): void => {
+    if (!stats.isDirectory() || countsFolders) note(name, stats);
+    if (!stats.isDirectory() || (name !== path && !isDeep)) return;
+    for (const entry of readdirSync(name, { withFileTypes: true })) {
+      const inner = join(name, entry.name);
+      if (entry.isDirectory() && (skipped.has(entry.name) || skipped.has(inner))) continue;
+      if (--left < 0) throw new Error('too many');
+      visit(inner, lstatSync(inner));
     }
-    return null;
   };
   try {
-    return changedAbove(root, asked.path, since) ?? visit(asked.path, true);
+    for (let above = dirname(path); above !== root && isInside(above, root); above = dirname(above))
+      note(above, lstatSync(above));
+    const ignoring = lstatSync(join(root, '.gitignore'), { throwIfNoEntry: false });
+    if (ignoring) note(join(root, '.gitignore'), ignoring);
+    const stats = lstatSync(path);
+    if (stats.isSymbolicLink()) return null;
+    visit(path, stats);
+    return last;
   } catch {
-    return 'Some of the files cannot be read.';
+    return null;
   }
 }
 
 /** grep also reads `.git`, which changes with every commit, but nobody searches for its content. */
 const OWN_FOLDERS = ['.git', '.forge'];
-const LEFT_OUT = 'The search before left out hidden and ignored files.';
 
-/** A folder above may have been replaced by another one, and other files may be ignored now. */
-function changedAbove(root: string, path: string, since: number): string | null {
-  const above = [join(root, '.gitignore')];
-  for (let folder = path; folder !== root; folder = dirname(folder)) above.push(dirname(folder));
-  const changed = above
-    .filter((name) => name !== root)
-    .find((name) => (lstatSync(name, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since);
-  return changed === undefined ? null : `${relative(root, changed)} changed after it was searched.`;
-}
-
-/** The plain names and paths in the top .gitignore, which ripgrep leaves out. `isAll`: it has no other patterns. */
-function ignoredFolders(root: string): { folders: string[]; isAll: boolean } {
+/** The plain names and paths in the top .gitignore, which ripgrep leaves out. */
+function ignoredFolders(root: string): string[] {
   const text = readPlain(join(root, '.gitignore'), 1 << 20)?.toString('utf8') ?? '';
   const patterns = text.split('\n').map((line) => line.trim().replace(/\/$/, ''));
-  const meant = patterns.filter((line) => line !== '' && !line.startsWith('#'));
-  if (meant.some((line) => line.startsWith('!'))) return { folders: [], isAll: false };
-  const plain = meant.filter((line) => /^\/?[\w.@-]+$/.test(line));
-  const folders = plain.map((line) => (line.startsWith('/') ? join(root, line) : line));
-  return { folders, isAll: plain.length === meant.length };
+  if (patterns.some((line) => line.startsWith('!'))) return [];
+  const plain = patterns.filter((line) => /^\/?[\w.@-]+$/.test(line));
+  return plain.map((line) => (line.startsWith('/') ? join(root, line) : line));
 }
 
 /** Without the data that is needed to check whether it still holds. */

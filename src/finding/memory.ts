@@ -2,7 +2,15 @@ import { relative, resolve } from 'node:path';
 import { countTokens, oneLine } from '../core/text.js';
 import { isPipeline } from '../session/rules.js';
 import { factOf } from './facts.js';
-import { answers, commandIn, kindOf, type Question, readQuestion, type ToolInput } from './question.js';
+import {
+  answers,
+  inputOf,
+  kindOf,
+  type Question,
+  queryOf,
+  readQuestion,
+  type ToolInput,
+} from './question.js';
 
 /** ADR-0003: something learned from one tool call. */
 export interface Finding {
@@ -19,10 +27,10 @@ export interface Finding {
   filePath?: string;
 }
 
-/** A tool call with its result. `input` is the tool's input, or only the query. */
+/** A tool call with its result. */
 export interface Step {
   tool: string;
-  input: ToolInput | string;
+  input: ToolInput;
   output: string;
   success?: boolean;
   exit?: number | null;
@@ -35,32 +43,18 @@ export interface MemorySummary {
   formattedText: string;
 }
 
-/** The question of a call, as a person would write it. */
-function queryOf(input: ToolInput | string, question: Question): string {
-  if (typeof input === 'string') return input;
-  if (question.kind === 'search' && commandIn(input) === '') return question.pattern;
-  const said =
-    commandIn(input) ||
-    input.url ||
-    input.query ||
-    input.pattern ||
-    input.file_path ||
-    input.filePath ||
-    input.path;
-  return typeof said === 'string' && said !== '' ? said : JSON.stringify(input);
-}
-
 /** The finding of a step in the project at `root`. */
 export function findingOf(step: Step, number: number, root: string): Finding & { question: Question } {
   const { tool, input, output, exit = null, success = exit === null || exit === 0 } = step;
   const asked = readQuestion(tool, input, step.cwd ?? root);
   // A shell may be in any folder, so a search in it is never known. Reads are compared.
   const isElsewhere = step.cwd === undefined && kindOf(tool) === 'shell' && asked.kind !== 'read';
-  const question: Question = isElsewhere ? { kind: 'other', tool, text: '' } : asked;
+  const question: Question = isElsewhere ? { kind: 'other' } : asked;
+  const query = queryOf(input);
   return {
     tool,
-    query: oneLine(queryOf(input, asked), 300),
-    fact: oneLine(factOf(tool, asked, output, isPipeline(queryOf(input, asked)) ? null : exit), 600),
+    query: oneLine(query, 300),
+    fact: oneLine(factOf(tool, asked, output, isPipeline(query) ? null : exit), 600),
     step: number,
     success,
     ...(question.kind === 'read' ? { filePath: relative(root, question.path) } : {}),
@@ -79,26 +73,30 @@ export class ExecutionMemory {
   constructor(private readonly cwd = '.') {}
 
   addFinding(finding: Omit<Finding, 'step'> & { step?: number }): void {
-    const question = readQuestion(finding.tool, finding.query, resolve(this.cwd));
+    const question = this.ask(finding.tool, finding.query);
     this.findings.push({ step: this.findings.length + 1, ...finding, question });
   }
 
-  /** Adds a tool call and returns its finding. */
-  extractFromStep(step: Step): Finding {
+  /** Adds a tool call and returns its finding. `input` is the tool's input, or only the query. */
+  extractFromStep({ input: given, ...step }: Omit<Step, 'input'> & { input: ToolInput | string }): Finding {
     const cwd = resolve(this.cwd);
-    const { question, ...finding } = findingOf({ cwd, ...step }, this.findings.length + 1, cwd);
+    const input = typeof given === 'string' ? inputOf(step.tool, given) : given;
+    const { question, ...finding } = findingOf({ cwd, ...step, input }, this.findings.length + 1, cwd);
     this.findings.push({ ...finding, question });
     return finding;
   }
 
   /** True if a successful call has answered this question, in any spelling. */
   hasFindingFor(tool: string, query: string): boolean {
-    const asked = readQuestion(tool, query, resolve(this.cwd));
+    const asked = this.ask(tool, query);
     return this.findings.some(({ success, question: known, ...other }) => {
       const isSame = other.tool.toLowerCase() === tool.toLowerCase() && other.query === query;
       return success && (isSame || answers(known, asked, true));
     });
   }
+
+  private ask = (tool: string, query: string): Question =>
+    readQuestion(tool, inputOf(tool, query), resolve(this.cwd));
 
   getSummary(): MemorySummary {
     return summarize(this.findings);

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve, sep } from 'node:path';
+import { parseArgs } from 'node:util';
 import { SHELL_TOKENS, splitCommand } from '../core/argv.js';
 
 /** A tool call's question, normalized over agents and spellings. Paths are absolute. Lines count from 1. */
@@ -6,7 +7,7 @@ export type Question =
   | { kind: 'read'; path: string; from: number; to: number | null }
   | ({ kind: 'search'; pattern: string; path: string; glob: string } & SearchWay)
   | { kind: 'list'; path: string; glob: string }
-  | { kind: 'other'; tool: string; text: string };
+  | { kind: 'other' };
 
 interface SearchWay {
   /** Options that change which lines match: `i`, `w`, `F`, … sorted. */
@@ -46,7 +47,7 @@ export const kindOf = (tool: string): ToolKind =>
 
 export type ToolInput = Readonly<Record<string, unknown>>;
 
-const textIn = (input: ToolInput, ...names: string[]): string => {
+export const textIn = (input: ToolInput, ...names: string[]): string => {
   const found = names.map((name) => input[name]).find((value) => typeof value === 'string' && value !== '');
   return typeof found === 'string' ? found : '';
 };
@@ -59,42 +60,36 @@ const countIn = (input: ToolInput, ...names: string[]): number | null => {
 /** A path, as written by a person or an agent. */
 const at = (cwd: string, path: string): string => resolve(cwd, path.replace(/^file:\/\//, '').trim() || '.');
 
-/** The question of a tool call made in `cwd`. A string is the query itself. */
-export function readQuestion(tool: string, input: ToolInput | string, from: string): Question {
+const PATHS = ['file_path', 'filePath', 'path', 'absolute_path', 'target_file', 'dir_path', 'directory'];
+
+/** The input of a tool that is asked this query. */
+export function inputOf(tool: string, query: string): ToolInput {
   const kind = kindOf(tool);
-  const given = typeof input === 'string' ? queryAs(kind, input) : input;
-  const cwd = resolve(from, textIn(given, 'workdir', 'cwd') || '.');
-  const path = textIn(
-    given,
-    'file_path',
-    'filePath',
-    'path',
-    'absolute_path',
-    'target_file',
-    'dir_path',
-    'directory',
-  );
-  if (kind === 'read' && path !== '') return { kind: 'read', path: at(cwd, path), ...rangeIn(given) };
-  if (kind === 'search') {
-    const pattern = textIn(given, 'pattern', 'query', 'regex');
-    const isFirstPage = (countIn(given, 'offset') ?? 0) === 0;
-    if (pattern !== '' && isFirstPage) return { kind, pattern, path: at(cwd, path), ...wayIn(given) };
-  }
-  // With a depth or as pages it is another listing.
-  if (kind === 'list' && !['depth', 'offset', 'limit', 'ignore'].some((name) => name in given))
-    return { kind, path: at(cwd, path), glob: textIn(given, 'pattern', 'glob', 'glob_pattern') };
-  if (kind === 'shell') return readCommand(commandIn(given), cwd) ?? other(tool, commandIn(given));
-  return other(tool, typeof input === 'string' ? input : JSON.stringify(input));
+  return kind === 'search' ? { pattern: query } : kind === 'shell' ? { command: query } : { path: query };
 }
 
-const other = (tool: string, text: string): Question => ({
-  kind: 'other',
-  tool: tool.toLowerCase(),
-  text: text.trim().replace(/\s+/g, ' '),
-});
+/** The query of a call, as a person would write it. */
+export const queryOf = (input: ToolInput): string =>
+  commandIn(input) || textIn(input, 'url', 'query', 'pattern', 'regex', ...PATHS) || JSON.stringify(input);
 
-const queryAs = (kind: ToolKind, query: string): ToolInput =>
-  kind === 'search' ? { pattern: query } : kind === 'shell' ? { command: query } : { path: query };
+const OTHER: Question = { kind: 'other' };
+
+/** The question of a tool call made in the folder `from`. */
+export function readQuestion(tool: string, input: ToolInput, from: string): Question {
+  const kind = kindOf(tool);
+  const cwd = resolve(from, textIn(input, 'workdir', 'cwd') || '.');
+  const path = textIn(input, ...PATHS);
+  if (kind === 'read' && path !== '') return { kind: 'read', path: at(cwd, path), ...rangeIn(input) };
+  if (kind === 'search') {
+    const pattern = textIn(input, 'pattern', 'query', 'regex');
+    const isFirstPage = (countIn(input, 'offset') ?? 0) === 0;
+    if (pattern !== '' && isFirstPage) return { kind, pattern, path: at(cwd, path), ...wayIn(input) };
+  }
+  // With a depth or as pages it is another listing.
+  if (kind === 'list' && !['depth', 'offset', 'limit', 'ignore'].some((name) => name in input))
+    return { kind, path: at(cwd, path), glob: textIn(input, 'pattern', 'glob', 'glob_pattern') };
+  return kind === 'shell' ? (readCommand(commandIn(input), cwd) ?? OTHER) : OTHER;
+}
 
 /** The shell command of a call: a string, or `["bash", "-lc", "cat x"]`. */
 export function commandIn(input: ToolInput): string {
@@ -186,18 +181,12 @@ function wordsIn(command: string): string[] {
   }
 }
 
-/** `head -20`, `head -n 20`, `head -n20` */
-function headCount([program, ...args]: string[]): number | 'no head' {
-  if (program !== 'head') return 'no head';
-  const count = args.length === 0 ? '10' : /^-(?:n\s*)?(\d+)$/.exec(args.join(' '))?.[1];
-  return count === undefined ? 'no head' : Number(count);
-}
-
-/** The lines that a filter passes on: `head -20`, `sed -n 3,9p`. */
+/** The lines that a filter passes on: `sed -n 3,9p`, `head`, `head -20`, `head -n 20`, `head -n20`. */
 function linesOf([program = '', ...args]: string[]): { from: number; to: number | null } | null {
-  if (program === 'sed' && args.length === 2 && args[0] === '-n') return rangeOf(args[1] as string);
-  const count = headCount([program, ...args]);
-  return count === 'no head' ? null : { from: 1, to: count };
+  if (program === 'sed') return args.length === 2 && args[0] === '-n' ? rangeOf(args[1] as string) : null;
+  if (program !== 'head') return null;
+  const count = args.length === 0 ? '10' : /^-(?:n\s*)?(\d+)$/.exec(args.join(' '))?.[1];
+  return count === undefined ? null : { from: 1, to: Number(count) };
 }
 
 /** `3p`, `3,9p` or `3,$p`, as sed reads them. */
@@ -216,40 +205,27 @@ const whole: Reader = (args, cwd) => {
     : { kind: 'read', path: at(cwd, path), from: 1, to: null };
 };
 
+/** Some lines of one file. */
+const part: Reader = (args, cwd, name) => {
+  const path = args.at(-1) ?? '-';
+  const lines = linesOf([name, ...args.slice(0, -1)]);
+  return lines === null || path.startsWith('-') ? null : { kind: 'read', path: at(cwd, path), ...lines };
+};
+
 const READERS: Readonly<Record<string, Reader>> = {
   cat: whole,
   nl: whole,
   bat: whole,
   less: whole,
-  head: (args, cwd) => {
-    const path = args.at(-1);
-    const count = headCount(['head', ...args.slice(0, -1)]);
-    return path === undefined || count === 'no head'
-      ? null
-      : { kind: 'read', path: at(cwd, path), from: 1, to: count };
-  },
-  sed: (args, cwd) => {
-    const [quiet, script = '', path, ...rest] = args;
-    const range = rangeOf(script);
-    if (quiet !== '-n' || range === null || path === undefined || rest.length > 0) return null;
-    return { kind: 'read', path: at(cwd, path), ...range };
-  },
+  head: part,
+  sed: part,
   grep: search,
   rg: search,
   ls: (args, cwd) => {
-    const [path = '.', ...rest] = args.filter((word) => !/^-[la1AhF]+$/.test(word));
-    // Options that show more about each name, or other names.
-    const more = [
-      ...new Set(
-        args
-          .join(' ')
-          .match(/(?<=^|\s)-[la1AhF]+/g)
-          ?.join('') ?? '',
-      ),
-    ].filter((letter) => 'laA'.includes(letter));
+    const [path = '.', ...rest] = args.filter((word) => !LIST_OPTIONS.test(word));
     return rest.length > 0 || path.startsWith('-')
       ? null
-      : { kind: 'list', path: at(cwd, path), glob: more.length === 0 ? '' : `-${more.sort().join('')}` };
+      : { kind: 'list', path: at(cwd, path), glob: args.filter((word) => LIST_OPTIONS.test(word)).join(' ') };
   },
   find: (args, cwd) => {
     const [path = '.', ...tests] = args;
@@ -260,70 +236,64 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
 };
 
-/** Options that change only the display, or request ripgrep's default. */
-const SHOWN = new Set('nrHsEP'.split(''));
+const LIST_OPTIONS = /^-[la1AhF]+$/;
+
+/** The options without a value that are compared. Those that follow links, whose changes are not noticed, are not among them. */
+const FLAGS: Readonly<Record<string, string>> = { grep: 'nrHshEPIiwxFvolca', rg: 'nHshNPIiwxFvolcaSu' };
+/** Of these, the ones that change only the display, or request ripgrep's default. */
+const SHOWN = 'nrHshNEPI';
+/** Context, and further patterns, files and types. */
+const VALUES = ['A', 'B', 'C', 'e', 'g', 't', 'glob', 'include', 'type', 'exclude', 'exclude-dir', 'color'];
+
+/** The options of a search, each with all its values. Null with one that is not compared. */
+function parseSearch(args: string[], name: string) {
+  const option = (type: 'boolean' | 'string') => (word: string) => {
+    const short = word.length === 1 ? { short: word } : {};
+    return [word, { type, multiple: true, ...short }] as const;
+  };
+  const flags = [...(FLAGS[name] ?? '')].map(option('boolean'));
+  const options = Object.fromEntries([...flags, ...VALUES.map(option('string'))]);
+  try {
+    const { positionals, values } = parseArgs({ args, options, allowPositionals: true });
+    return { plain: positionals, given: values as Record<string, unknown[]> };
+  } catch {
+    return null;
+  }
+}
 
 function search(args: string[], cwd: string, name: string): Question | null {
+  const parsed = parseSearch(args, name);
+  if (!parsed) return null;
+  const { plain, given } = parsed;
+  const { e: patterns = [], A = [], B = [], C = [], u: ignored = [] } = given;
+  const [pattern, path, ...rest] = [...patterns.map(String), ...plain];
+  // The second -u adds hidden files, such as those of git, which change all the time.
+  if (pattern === undefined || rest.length > 0 || patterns.length > 1 || ignored.length > 1) return null;
   const ripgrep = name === 'rg';
-  const way = { detail: 2, before: 0, after: 0, limit: null as number | null, ripgrep };
-  const options = new Set<string>();
-  const globs: string[] = [];
-  const patterns: string[] = [];
-  const plain: string[] = [];
-  for (let i = 0; i < args.length; i++) {
-    const word = args[i] as string;
-    const [, number] = /^-[ABC](\d+)$/.exec(word) ?? [];
-    const value = /^-[ABCmgte]$|^--(glob|include|type)$/.test(word) ? args[++i] : undefined;
-    if (word === '-e') patterns.push(value ?? '');
-    else if (/^-[ABC]/.test(word)) {
-      const lines = Number(number ?? value);
-      if (word[1] !== 'A') way.before = Math.max(way.before, lines);
-      if (word[1] !== 'B') way.after = Math.max(way.after, lines);
-    } else if (word === '-m' || /^-[a-zA-Z]*f/.test(word) || isFollowing(word, ripgrep)) return null;
-    else if (value !== undefined) globs.push(value);
-    else if (/^--(?:include|glob)=/.test(word)) globs.push(word.replace(/^.*?=/, ''));
-    else if (/^--exclude(?:-dir)?=/.test(word)) globs.push(word);
-    else if (word === '--line-number' || word === '--recursive' || word.startsWith('--color')) continue;
-    else if (word === '--ignore-case') options.add('i');
-    else if (/^-[A-Za-z]+$/.test(word))
-      for (const letter of word.slice(1)) {
-        // The second one adds hidden files, such as those of git, which change all the time.
-        if (letter === 'u' && options.has('u')) return null;
-        if (letter === 'l') way.detail = 1;
-        else if (letter === 'c') way.detail = 0;
-        else if (!SHOWN.has(letter)) options.add(letter);
-      }
-    else if (word.startsWith('--')) return null;
-    else plain.push(word);
-  }
-  if (patterns.length > 1) return null;
-  plain.unshift(...patterns);
-  const [pattern, path = '.', ...rest] = plain;
-  // Its older syntax gives some characters a different meaning.
-  if (
-    !ripgrep &&
-    pattern !== undefined &&
-    !isPlain(pattern) &&
-    !args.some((word) => /^-[a-zA-Z]*[EPF]/.test(word))
-  )
-    options.add('G');
-  if (pattern === undefined || rest.length > 0) return null;
-  const looksInside =
-    ripgrep || args.some((word) => /^-[a-zA-Z]*[rR]|^--recursive$/.test(word)) || plain.length > 1;
-  if (!looksInside) return null;
+  // Without a folder, grep reads stdin.
+  if (!ripgrep && !given['r'] && path === undefined) return null;
+  const flags = Object.keys(given).filter((each) => FLAGS[name]?.includes(each));
+  const options = flags.filter((letter) => !SHOWN.includes(letter) && !'lc'.includes(letter));
+  // The older syntax of grep gives some characters a different meaning.
+  if (!ripgrep && !isPlain(pattern) && !flags.some((letter) => 'EPF'.includes(letter))) options.push('G');
+  const globs = ['g', 'glob', 'include', 't', 'type'].flatMap((each) => given[each] ?? []);
+  const without = ['exclude', 'exclude-dir'].flatMap((each) =>
+    (given[each] ?? []).map((value) => `!${value}`),
+  );
+  const most = (counts: unknown[]): number => Math.max(0, ...counts.map(Number));
   return {
     kind: 'search',
     pattern,
-    path: at(cwd, path),
-    glob: globs.join(' '),
-    options: [...options].sort().join(''),
-    ...way,
+    path: at(cwd, path ?? '.'),
+    glob: [...globs, ...without].join(' '),
+    options: options.sort().join(''),
+    detail: given['c'] ? 0 : given['l'] ? 1 : 2,
+    before: most([...B, ...C]),
+    after: most([...A, ...C]),
+    limit: null,
+    ripgrep,
   };
 }
-
-/** Links may lead to files whose changes are not noticed. */
-const isFollowing = (word: string, ripgrep: boolean): boolean =>
-  ripgrep ? /^-[a-zA-Z]*L/.test(word) : /^-[a-zA-Z]*R/.test(word);
 
 /** Whether a known result answers the question. `isWhole`: all results were shown. */
 export function answers(known: Question, asked: Question, isWhole: boolean): boolean {
@@ -342,7 +312,9 @@ export function answers(known: Question, asked: Question, isWhole: boolean): boo
 type Search = Extract<Question, { kind: 'search' }>;
 
 function answersSearch(known: Search, asked: Search, isWhole: boolean): boolean {
-  if (known.options !== asked.options || known.detail < asked.detail) return false;
+  // grep also searches the files that ripgrep ignores.
+  if (known.ripgrep !== asked.ripgrep || known.options !== asked.options) return false;
+  if (known.detail < asked.detail) return false;
   if (!(known.before >= asked.before && known.after >= asked.after)) return false;
   const isSame = known.path === asked.path && known.glob === asked.glob && known.pattern === asked.pattern;
   const isAll = isWhole && known.limit === null;

@@ -140,7 +140,7 @@ describe('an agent that asks again', () => {
       ['Bash', { command: 'head -n 2 ./src/store.ts' }],
       ['Grep', { pattern: 'addVectors', path: 'src', output_mode: 'content' }],
       ['Grep', { pattern: 'addVectors', path: claude.project.path('src'), glob: '*.ts' }],
-      ['Bash', { command: 'grep -nr "addVectors" src' }],
+      ['Bash', { command: 'rg -n "addVectors" src' }],
     ];
     for (const [tool, input] of spellings)
       expect([input, claude.call(tool, input)]).toEqual([input, expect.stringMatching(KNOWN)]);

@@ -3,7 +3,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { treeFolder } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { forgetArrived, readOthersClaims } from '../events/local-claims.js';
+import { readOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
@@ -126,7 +126,6 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
 async function takeTask(run: CycleRun): Promise<StageOutcome> {
   const { context, input, watch } = run;
   if (eventUrl(context) !== null) await (await import('../events/claim.js')).refreshHeld(context, LOOK_MS);
-  await forgetArrived(context);
   const { features } = listFeatures(context);
   const { id, why } = chooseTask(context, input.task, features, watch.isLoop);
   // Another loop took the last one meanwhile.

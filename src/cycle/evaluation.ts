@@ -4,7 +4,7 @@ import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { activeIssuesFolder, configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
 import { firstNames, oneLine } from '../core/text.js';
-import { settleClaims } from '../events/local-claims.js';
+import { forgetArrived } from '../events/local-claims.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
 import { readFeatureFiles, restoreFeatures } from '../feature/store.js';
@@ -71,7 +71,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   const last = end ?? before;
   const compared = compareFeatures(before, last, judge.results);
   const { passing, gained, regressions, not_run, improved } = compared;
-  settleClaims(context, passing, regressions);
+  forgetArrived(context, [...passing, ...regressions]);
   const tests_changed = after ? changedTests(before.testFiles, after.testFiles, changed?.files ?? []) : [];
   const exit_code = ran?.exit_code ?? null;
   const findings = { violations, regressions, not_run, environment_valid, exit_code, task, improved };

@@ -116,6 +116,19 @@ export async function takeOnServer(
   return taken ?? holder;
 }
 
+/** Deletes the claim of a place. Returns the claim of another holder, which stays. */
+export async function freeOnServer(
+  bucket: Bucket,
+  { task, place }: Pick<Claim, 'task' | 'place'>,
+): Promise<ServerClaim | null> {
+  let other: ServerClaim | null = null;
+  await changeEntry(bucket, task, null, async ({ claim }) => {
+    other = claim && claim.claim.place !== place ? claim : null;
+    return claim && !other ? null : undefined;
+  });
+  return other;
+}
+
 const WRONG_SEQUENCE = [10071, 10164];
 const MAX_ATTEMPTS = 6;
 
@@ -130,7 +143,7 @@ interface Found {
  * null to delete the entry, or undefined to leave it. `guess` is the revision that the caller knows, 0 for no entry. It is
  * usually right and saves a request. Returns the new revision.
  */
-export async function changeEntry(
+async function changeEntry(
   { kv }: Bucket,
   task: string,
   guess: number | null,

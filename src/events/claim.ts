@@ -7,13 +7,13 @@ import type { ProcessIdentity } from '../core/holder.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readActive, readFeatures } from '../feature/store.js';
-import { commitAt, readPerson } from '../git/read.js';
+import { readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { actorOf, type Context, timestamp, warnOnce } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import {
   type Bucket,
-  changeEntry,
+  freeOnServer,
   listClaims,
   msLeft,
   openBucket,
@@ -24,15 +24,13 @@ import {
 import {
   asClaim,
   type Claim,
-  type Claims,
   changeClaims,
   describeHolder,
   heldBy,
   isInWay,
   isLive,
-  type LocalClaim,
+  type KnownClaim,
   ownClaims,
-  type RemoteClaim,
   readClaims,
   type ServerClaim,
   unknownTask,
@@ -107,18 +105,17 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
   refuseHeld(context, claim, again);
   const answer = await withBucket(context, ms, (bucket) => takeOnServer(bucket, claim, again));
   if (typeof answer === 'object' && answer) throw heldBy(answer.claim);
-  // Without a server, use its last answer.
-  if (answer === null) refuseHeld(context, claim, again, true);
-  const taken = { ...claim, process, by_focus, revision: answer, at: timestamp(context) };
-  changeClaims(context, ({ local, remote, owed = [], ...rest }) => {
-    // Under the lock, only one of two worktrees gets the task. The former holder's claim is marked as lost.
-    refuseHeld(context, claim, again);
-    const others = local.flatMap((each) => {
+  const until = endOf(context, seconds * 1000);
+  const taken = { ...claim, until, here: true, process, revision: answer, by_focus };
+  changeClaims(context, (claims) => {
+    // Under the lock, only one of two worktrees gets the task. Without a server, its last answer counts too.
+    refuseHeld(context, claim, again, answer === null);
+    const others = claims.flatMap((each) => {
       if (each.task !== task) return [each];
-      return each.place === claim.place || each.state === 'done' ? [] : [{ ...each, state: 'lost' as const }];
+      const isFormer = each.here && each.place !== claim.place && each.state !== 'done';
+      return isFormer ? [{ ...each, state: 'lost' as const }] : [];
     });
-    const isOther = (each: { task: string }): boolean => each.task !== task;
-    return { ...rest, local: [...others, taken], remote: remote.filter(isOther), owed: owed.filter(isOther) };
+    return [...others, taken];
   });
   return toClaimed(taken);
 }
@@ -126,7 +123,7 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
 const presentBranch = async ({ repository, git }: Context): Promise<string | null> =>
   repository && git && readBranch(repository, git);
 
-const toClaimed = ({ task, revision, seconds, since }: LocalClaim): Claimed => ({
+const toClaimed = ({ task, revision, seconds, since }: KnownClaim): Claimed => ({
   ...{ task, held_by: revision === null ? 'machine' : 'server', seconds, since },
 });
 
@@ -134,7 +131,7 @@ const toClaimed = ({ task, revision, seconds, since }: LocalClaim): Claimed => (
 function requireTask(context: Context, id: string): string {
   const task = findTask(context, id);
   if (task !== null) return task;
-  throw unknownTask(context, id, 'forge ls\nforge linear list');
+  throw unknownTask(id, 'forge ls\nforge linear list');
 }
 
 export const findTask = (context: Context, id: string): string | null =>
@@ -151,21 +148,21 @@ const listTasks = (context: Context): string[] => [
 
 /** Exit 3 when a worktree here holds the task. `offline`: also when another machine did in the server's last answer. */
 function refuseHeld(context: Context, { task, place }: Claim, again: boolean, offline = false): void {
-  const { local, remote } = readClaims(context);
-  const now = context.world.now().getTime();
-  const others: Claim[] = [
-    ...local.filter((claim) => isLive(context, claim)),
-    ...remote.filter(({ until }) => offline && Date.parse(until) > now),
-  ];
-  const other = others.find((claim) => claim.task === task && isInWay(claim, place, again));
+  const other = readClaims(context).find(
+    (claim) =>
+      claim.task === task &&
+      (claim.here || offline) &&
+      isInWay(claim, place, again) &&
+      isLive(context, claim),
+  );
   if (other) throw heldBy(other);
 }
 
 /** Null while events are off or the server cannot be used, with one warning that gives the reason. */
-async function withBucket<T>(
+export async function withBucket<T>(
   context: Context,
   ms: number,
-  work: (bucket: Bucket) => Promise<T>,
+  work: (bucket: Bucket, server: Server) => Promise<T>,
 ): Promise<T | null> {
   if (context.disk.dryRun) return null;
   if (eventUrl(context) === null) {
@@ -184,17 +181,13 @@ async function withBucket<T>(
       left(),
       persist(left, async () => {
         const bucket = await openBucket(context, open, left());
-        return work(bucket).catch(asStarting);
+        return work(bucket, open).catch(asStarting);
       }),
     );
   } catch (error) {
     const isAway = error instanceof ForgeError ? error.kind === 'outside' : server || isTimeout(error);
     if (!isAway) throw error;
-    warnAway(
-      context,
-      'claims hold in the worktrees of this repository only',
-      server ? asOutside(server, error, '') : error,
-    );
+    warnAway(context, server ? asOutside(server, error, '') : error);
     return null;
   } finally {
     if (server) closeServer(server);
@@ -209,7 +202,7 @@ function asStarting(error: Error): never {
 }
 
 /** Tries again while a bucket has no leader. */
-export async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T> {
+async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T> {
   for (;;)
     try {
       return await work();
@@ -220,8 +213,6 @@ export async function persist<T>(left: () => number, work: () => Promise<T>): Pr
       await setTimeout(50);
     }
 }
-
-type Owed = NonNullable<Claims['owed']>[number];
 
 export interface Released {
   task: string;
@@ -244,50 +235,34 @@ export async function releaseTask(
     });
   const { task, place } = own;
   if (done && own.state === 'done') return { task, released: false };
-  const at = timestamp(context);
-  const head = done && context.git ? await commitAt(context.git, 'HEAD') : null;
-  const finished: LocalClaim = { ...own, state: 'done', seconds: DONE_SECONDS, at, process: null, head };
-  const left = done ? asClaim(finished) : null;
-  let other = own.state === 'lost' ? findOther(context, own) : undefined;
+  const until = endOf(context, DONE_SECONDS * 1000);
+  const finished: KnownClaim = { ...own, state: 'done', seconds: DONE_SECONDS, until, process: null };
   const isShared = own.revision !== null || (done && eventUrl(context) !== null);
-  const isSent =
+  const answer =
     isShared &&
-    (await withBucket(context, ms, async (bucket) => {
-      other = (await leaveOnServer(bucket, { task, place, claim: left })) ?? other;
-      return true;
-    }));
-  changeClaims(context, (claims) => {
-    const isOther = (claim: Claim): boolean => claim.task !== task || claim.place !== place;
-    const local = claims.local.filter(isOther);
-    return {
-      ...claims,
-      local: done && own.state === 'held' ? [...local, finished] : local,
-      remote: claims.remote.filter(isOther),
-      ...(isShared && !isSent ? { owed: [...(claims.owed ?? []), { task, place, claim: left }] } : {}),
-    };
-  });
+    (await withBucket(context, ms, (bucket) =>
+      done
+        ? takeOnServer(bucket, asClaim(finished), false, own.revision)
+        : freeOnServer(bucket, { task, place }),
+    ));
+  const other = (answer && typeof answer === 'object' && answer.claim) || findOther(context, own);
+  const revision = typeof answer === 'number' ? answer : null;
+  changeClaims(context, (claims) => [
+    ...claims.filter((claim) => claim.task !== task || claim.place !== place),
+    ...(done && own.state === 'held' && !other ? [{ ...finished, revision }] : []),
+  ]);
   const holder = other && describeHolder(other);
   return { task, released: own.state === 'held' && !holder, ...(holder ? { holder } : {}) };
-}
-
-/** Leaves this claim on the server, or none (null). Returns the claim of another holder, which stays. */
-async function leaveOnServer(bucket: Bucket, { task, place, claim: left }: Owed): Promise<Claim | undefined> {
-  let other: Claim | undefined;
-  await changeEntry(bucket, task, null, async ({ claim: found }) => {
-    other = found && found.claim.place !== place ? found.claim : undefined;
-    return other || (!found && !left) ? undefined : left;
-  });
-  return other;
 }
 
 /** After its tests passed here. */
 export const finishTask = (context: Context, id: string): Promise<unknown> =>
   releaseTask(context, { id }, { done: true, ms: BUDGET });
 
-/** Renews the claims of this worktree. `unsent`: only those that the server does not have yet. */
+/** Renews the claims of this worktree. `unsent`: only those that the server does not have yet, finished ones too. */
 export async function renewClaims(context: Context, ms = BUDGET, unsent = false): Promise<void> {
-  const own = ownClaims(context).filter(
-    ({ state, revision }) => state === 'held' && (!unsent || revision === null),
+  const own = ownClaims(context).filter(({ state, revision }) =>
+    unsent ? state !== 'lost' && revision === null : state === 'held',
   );
   if (own.length === 0) return;
   const branch = await presentBranch(context);
@@ -299,24 +274,28 @@ export async function renewClaims(context: Context, ms = BUDGET, unsent = false)
         await takeOnServer(bucket, asClaim({ ...claim, branch }), false, claim.revision),
       );
   });
-  const [at, place] = [timestamp(context), placeOf(context)];
-  const takers = [...answers.values()].flatMap((answer) =>
-    typeof answer === 'object' && answer ? [answer.claim] : [],
-  );
-  changeClaims(context, ({ local, remote, ...rest }) => ({
-    ...rest,
-    local: local.map((claim) => {
-      const answer = claim.place === place && claim.state === 'held' ? answers.get(claim.task) : undefined;
-      if (answer === undefined) return claim;
-      return typeof answer === 'number'
-        ? { ...claim, at, branch, revision: answer }
-        : { ...claim, state: 'lost' };
-    }),
-    remote: [
-      ...remote.filter(({ task }) => !takers.some((claim) => claim.task === task)),
-      ...takers.map((claim) => ({ ...asClaim(claim), until: endOf(context, claim.seconds * 1000) })),
-    ],
-  }));
+  const tasks = own.map(({ task }) => task);
+  const place = placeOf(context);
+  changeClaims(context, (claims) => [
+    ...claims
+      .filter(({ here, task }) => here || !tasks.includes(task))
+      .map((claim) => {
+        if (claim.place !== place || !tasks.includes(claim.task)) return claim;
+        const answer = answers.get(claim.task);
+        if (answer === null || typeof answer === 'object') return { ...claim, state: 'lost' as const };
+        return {
+          ...claim,
+          branch,
+          revision: answer ?? claim.revision,
+          until: endOf(context, claim.seconds * 1000),
+        };
+      }),
+    ...[...answers.values()].flatMap((answer) =>
+      answer && typeof answer === 'object'
+        ? [asSeen(context, answer.claim, answer.claim.seconds * 1000)]
+        : [],
+    ),
+  ]);
 }
 
 /**
@@ -334,32 +313,19 @@ export async function refuseLost(context: Context, tasks: readonly string[], ms 
   });
 }
 
-/** Another holder's claim of the same task. */
-function findOther(context: Context, own: Claim): Claim | undefined {
-  const { local, remote } = readClaims(context);
-  return [...local, ...remote].find(({ task, place }) => task === own.task && place !== own.place);
-}
+/** Who took over a task that this worktree lost. */
+const findOther = (context: Context, own: KnownClaim): Claim | undefined =>
+  own.state === 'lost'
+    ? readClaims(context).findLast(({ task, place }) => task === own.task && place !== own.place)
+    : undefined;
 
-function describeLost(context: Context, lost: Claim): string {
+function describeLost(context: Context, lost: KnownClaim): string {
   const other = findOther(context, lost);
   return `${lost.task} was taken over${other ? ` by ${describeHolder(other)}` : ''}.`;
 }
 
-/** Sends what was claimed, released and finished without the server. Warns about those that another holder has. */
+/** Sends what was claimed and finished without the server. Warns about tasks that another holder took over. */
 export async function sendClaims(context: Context, ms = BUDGET): Promise<void> {
-  const owed = (readClaims(context).owed ?? []).filter(({ place }) => place === placeOf(context));
-  const isSent =
-    owed.length > 0 &&
-    (await withBucket(context, ms, async (bucket) => {
-      for (const each of owed) await leaveOnServer(bucket, each);
-      return true;
-    }));
-  const names = new Set(owed.map(({ task }) => task));
-  if (isSent)
-    changeClaims(context, (claims) => ({
-      ...claims,
-      owed: (claims.owed ?? []).filter(({ task, place }) => place !== placeOf(context) || !names.has(task)),
-    }));
   await renewClaims(context, ms, true);
   for (const claim of ownClaims(context))
     if (claim.state === 'lost')
@@ -369,25 +335,32 @@ export async function sendClaims(context: Context, ms = BUDGET): Promise<void> {
 /** Reads what others hold from the server, for `forge next`. */
 export async function refreshHeld(context: Context, ms = BUDGET): Promise<void> {
   await sendClaims(context, ms);
-  await withBucket(context, ms, async (bucket) => {
-    const claims = await listClaims(bucket, ms);
-    const hasOthers = claims.some(({ claim }) => claim.place !== placeOf(context));
-    keepHeld(context, claims, hasOthers ? await serverNow(bucket) : 0);
-  });
+  await withBucket(context, ms, (bucket) => readHeld(context, bucket, ms));
 }
 
-/** Keeps what others hold of this project's tasks, for the time without the server. Forgets what they held before. */
-export function keepHeld(context: Context, claims: readonly ServerClaim[], now: number): void {
-  const place = placeOf(context);
+/** Every claim on the server. Keeps what others hold of this project's tasks, for the time without the server. */
+export async function readHeld(context: Context, bucket: Bucket, ms: number): Promise<ServerClaim[]> {
+  const claims = await listClaims(bucket, ms);
+  const now = claims.length > 0 ? await serverNow(bucket) : 0;
   const tasks = new Set(listTasks(context));
-  const seen = claims.flatMap((each): RemoteClaim[] => {
-    const left = msLeft(each, now);
-    const isOthers = each.claim.place !== place && tasks.has(each.claim.task);
-    return isOthers && left > 0 ? [{ ...asClaim(each.claim), until: endOf(context, left) }] : [];
+  const known = readClaims(context).filter(({ here }) => here);
+  const seen = claims.flatMap(({ claim, ...entry }): KnownClaim[] => {
+    const left = msLeft({ claim, ...entry }, now);
+    const isKnown = known.some(({ task, place }) => task === claim.task && place === claim.place);
+    const isOwn = claim.place === placeOf(context);
+    return tasks.has(claim.task) && left > 0 && !isKnown && !isOwn ? [asSeen(context, claim, left)] : [];
   });
-  if (readClaims(context).remote.length > 0 || seen.length > 0)
-    changeClaims(context, (stored) => ({ ...stored, remote: seen }));
+  if (seen.length > 0 || known.length < readClaims(context).length)
+    changeClaims(context, (stored) => [...stored.filter(({ here }) => here), ...seen]);
+  return claims;
 }
+
+/** Another holder's claim, which holds for `ms` more. */
+const asSeen = (context: Context, claim: Claim, ms: number): KnownClaim => ({
+  ...asClaim(claim),
+  until: endOf(context, ms),
+  ...{ here: false, process: null, revision: null, by_focus: false },
+});
 
 /** The end of a lease by this machine's clock. */
 const endOf = ({ world }: Context, ms: number): string => new Date(world.now().getTime() + ms).toISOString();

@@ -101,10 +101,10 @@ function renderFleet({ rows, source }: Fleet, style: Style): string {
 /** How often the live table looks, in ms. */
 const LOOK = 2000;
 
-async function watch(call: Call, all: boolean): Promise<undefined> {
+async function watch(call: Call): Promise<undefined> {
   let before = '';
   while (!call.signal.aborted) {
-    const fleet = await call.forge().fleet({ all });
+    const fleet = await call.forge().fleet();
     const text = call.flags.json ? jsonLine(fleet) : renderFleet(fleet, call.style);
     const line = before === '' || call.flags.json ? text : `\n${text}`;
     if (text !== before && !call.print(line)) return undefined;
@@ -120,14 +120,8 @@ export const fleetGroup: Group = {
       name: 'fleet',
       summary: 'Show who works on what, on all machines',
       example: 'forge fleet',
-      options: [
-        { flags: '--watch', help: 'print the table again whenever it changes' },
-        { flags: '--all', help: 'sessions that ended too' },
-      ],
-      run: (call) => {
-        const all = call.options.all === true;
-        return call.options.watch === true ? watch(call, all) : call.forge().fleet({ all });
-      },
+      options: [{ flags: '--watch', help: 'print the table again whenever it changes' }],
+      run: (call) => (call.options.watch === true ? watch(call) : call.forge().fleet()),
       render: (fleet, style) => (fleet ? renderFleet(fleet, style) : ''),
     }),
   ],

@@ -1,17 +1,14 @@
 import { basename } from 'node:path';
-import { elapsed } from '../core/clock.js';
-import { ForgeError } from '../core/error.js';
 import { compareText } from '../core/text.js';
 import { readBranch } from '../git/repository.js';
-import { type Context, orWarn, otherWorktrees, readConfig } from '../project/project.js';
+import { type Context, otherWorktrees, readConfig } from '../project/project.js';
 import { readRunning, showFocus } from '../session/running.js';
-import { listClaims, msLeft, openBucket, serverNow } from './bucket.js';
-import { keepHeld, persist, sendClaims } from './claim.js';
+import { type Bucket, msLeft, serverNow } from './bucket.js';
+import { readHeld, sendClaims, withBucket } from './claim.js';
 import { type EventType, type ForgeEvent, parseEvent, subjectsOf } from './event.js';
 import { type Claim, isLive, readClaims } from './local-claims.js';
-import { eventUrl, listWaiting, placeOf, projectOf, warnUnapproved } from './outbox.js';
-import { describeWaiting } from './publish.js';
-import { type Server, SILENCE, within, withServer } from './server.js';
+import { eventUrl, placeOf, projectOf } from './outbox.js';
+import { type Server, SILENCE, within } from './server.js';
 import { eachMessage, openStream } from './stream.js';
 
 /** One worktree with a session or a claim. */
@@ -55,41 +52,25 @@ const IDLE_MS = 15 * 60_000;
 const GONE_MS = 24 * 3_600_000;
 
 /** EVT-03: who works on what. Without events or the server, only what this machine knows. */
-export async function readFleet(context: Context, { all = false }: { all?: boolean } = {}): Promise<Fleet> {
-  if (eventUrl(context) === null) {
-    warnUnapproved(context);
-    return readHere(context);
-  }
-  if (listWaiting(context).length > 0) context.warnings.push(`${describeWaiting(context)}.`);
-  await sendClaims(context);
-  const deadline = elapsed() + SILENCE;
-  try {
-    return await withServer(context, 'forge events list', (server) =>
-      persist(
-        () => deadline - elapsed(),
-        () => readThere(context, server, all),
-      ),
-    );
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
-    context.warnings.push(`${error.message} This is what this machine knows.`);
-    return readHere(context);
-  }
+export async function readFleet(context: Context): Promise<Fleet> {
+  if (eventUrl(context) !== null) await sendClaims(context);
+  const rows = await withBucket(context, SILENCE, (bucket, server) => readThere(context, bucket, server));
+  return {
+    rows: await finishRows(context, rows ?? readHere(context)),
+    source: rows ? 'server' : 'machine',
+  };
 }
 
-async function readThere(context: Context, server: Server, all: boolean): Promise<Fleet> {
-  const bucket = await openBucket(context, server, SILENCE);
-  const claims = await listClaims(bucket, SILENCE);
+async function readThere(context: Context, bucket: Bucket, server: Server): Promise<FleetRow[]> {
+  const claims = await readHeld(context, bucket, SILENCE);
   const now = await serverNow(bucket);
-  await orWarn(context, 'What others hold was not kept', () => keepHeld(context, claims, now));
   const worktrees = await readEvents(context, server, now);
   const held = claims.filter(({ claim }) => claim.state === 'held');
   const busy = new Set(held.map(({ claim }) => claim.place));
-  const rows = [
+  return [
     ...held.map((each) => withClaim(worktrees.get(each.claim.place), each.claim, msLeft(each, now))),
-    ...[...worktrees.values()].filter(({ place, health }) => !busy.has(place) && (all || health !== 'ended')),
+    ...[...worktrees.values()].filter(({ place, health }) => !busy.has(place) && health !== 'ended'),
   ];
-  return { rows: await finishRows(context, rows), source: 'server' };
 }
 
 /** Marks the rows of this worktree, whose branch is known. */
@@ -161,33 +142,24 @@ const compareRows = (a: FleetRow, b: FleetRow): number =>
   compareText(a.host, b.host) || compareText(a.since ?? '', b.since ?? '');
 
 /** Claims and sessions of this repository's worktrees on this machine, and what the server said last. */
-async function readHere(context: Context): Promise<Fleet> {
+function readHere(context: Context): FleetRow[] {
   const now = context.world.now().getTime();
-  const { local, remote } = readClaims(context);
-  const worktrees = [context, ...otherWorktrees(context)];
-  const running = new Map(worktrees.map((each) => [placeOf(each), { each, session: readRunning(each) }]));
-  const isOver = ({ place, session, health }: FleetRow): boolean =>
-    running.has(place) &&
-    session !== null &&
-    session !== running.get(place)?.session?.id &&
-    health === 'working';
-  const rows = [
-    ...local.map((claim) => ({
-      claim,
-      until: isLive(context, claim) ? Date.parse(claim.at) + claim.seconds * 1000 : now,
-    })),
-    ...remote.map((claim) => ({ claim, until: Date.parse(claim.until) })),
-  ]
-    .filter(({ claim }) => claim.state === 'held')
-    .map(({ claim, until }) => withClaim(undefined, claim, until - now))
-    .map((row): FleetRow => (isOver(row) ? { ...row, health: 'idle' } : row));
-  for (const [place, { each, session }] of running)
-    if (session && !rows.some((row) => row.place === place))
-      rows.push({
-        ...emptyRow({ ...{ host: context.world.self().host, place }, session: session.id }),
-        folder: basename(each.layout.root),
-        ...{ branch: session.branch, task: showFocus(each).task ?? session.goal ?? null },
-        since: session.started_at,
-      });
-  return { rows: await finishRows(context, rows), source: 'machine' };
+  const worktrees = new Map([context, ...otherWorktrees(context)].map((each) => [placeOf(each), each]));
+  const held = readClaims(context)
+    .filter(({ state }) => state === 'held')
+    .map((claim) => {
+      const row = withClaim(undefined, claim, isLive(context, claim) ? Date.parse(claim.until) - now : 0);
+      const worktree = worktrees.get(claim.place);
+      const isOver = worktree && claim.session !== null && readRunning(worktree)?.id !== claim.session;
+      return isOver && row.health === 'working' ? { ...row, health: 'idle' as const } : row;
+    });
+  const others = [...worktrees].flatMap(([place, each]): FleetRow[] => {
+    const session = readRunning(each);
+    if (!session || held.some((row) => row.place === place)) return [];
+    const { id, branch, started_at: since, goal = null } = session;
+    const { host } = context.world.self();
+    const row = emptyRow({ host, place, session: id, folder: basename(each.layout.root) });
+    return [{ ...row, branch, task: showFocus(each).task ?? goal, since }];
+  });
+  return [...held, ...others];
 }

@@ -5,7 +5,6 @@ import { withLock } from '../core/lock.js';
 import { claimsFile, claimsLock } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { commitAt, isAncestor } from '../git/read.js';
 import { type Context, lockPolicy, otherWorktrees } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { judgeRunning, readRunning, showFocus } from '../session/running.js';
@@ -38,44 +37,32 @@ export interface ServerClaim {
   created: number;
 }
 
-const LocalClaim = z.looseObject({
+/** A claim as this machine knows it. */
+const KnownClaim = z.looseObject({
   ...Claim.shape,
-  /** The last renewal, by this machine's clock. */
-  at: z.string(),
+  /** When it ends unless it is renewed, by this machine's clock. */
+  until: z.string(),
+  /** A worktree of this repository made it. The others are as the server had them last. */
+  here: z.boolean(),
   /** The loop or cycle that renews it: it ends with that process. */
   process: z.nullable(ProcessIdentity),
   /** Of its entry on the server. Null while only this machine has it. */
   revision: z.nullable(z.number()),
   /** It came with the focus, and ends with it. */
   by_focus: z.boolean(),
-  /** The commit of its worktree when the task was finished there. */
-  head: z.optional(z.nullable(z.string())),
 });
-export type LocalClaim = z.infer<typeof LocalClaim>;
+export type KnownClaim = z.infer<typeof KnownClaim>;
 
-const RemoteClaim = z.looseObject({ ...Claim.shape, until: z.string() });
-export type RemoteClaim = z.infer<typeof RemoteClaim>;
+const Claims = z.looseObject({ schema_version: z.string(), claims: z.optional(z.array(KnownClaim)) });
+const CLAIMS: Format<z.infer<typeof Claims>> = { name: 'claims', version: '1.0', schema: Claims };
 
-const Claims = z.looseObject({
-  schema_version: z.string(),
-  /** Of the worktrees of this repository. */
-  local: z.array(LocalClaim),
-  /** Of others, as the server had them last. `until` is by this machine's clock. */
-  remote: z.array(RemoteClaim),
-  /** What the server does not know yet of tasks that were released (null) or finished while it was away. */
-  owed: z.optional(z.array(z.object({ task: z.string(), place: z.string(), claim: z.nullable(Claim) }))),
-});
-export type Claims = z.infer<typeof Claims>;
-const CLAIMS: Format<Claims> = { name: 'claims', version: '1.0', schema: Claims };
-const NONE: Claims = { schema_version: CLAIMS.version, local: [], remote: [] };
-
-export const readClaims = ({ disk, layout }: Context): Claims =>
-  disk.readDocument(CLAIMS, claimsFile(layout), NONE).value;
+export const readClaims = ({ disk, layout }: Context): KnownClaim[] =>
+  disk.readDocument(CLAIMS, claimsFile(layout), null).value?.claims ?? [];
 
 /** What this worktree holds, has finished or has lost. */
-export function ownClaims(context: Context): LocalClaim[] {
+export function ownClaims(context: Context): KnownClaim[] {
   const place = placeOf(context);
-  return readClaims(context).local.filter((claim) => claim.place === place);
+  return readClaims(context).filter((claim) => claim.place === place);
 }
 
 /** The fields that others need. */
@@ -86,35 +73,26 @@ export const asClaim = (claim: Claim): Claim => {
 };
 
 /** Reads, changes and writes the claims. All worktrees share them, so they have a lock of their own. */
-export function changeClaims(context: Context, change: (claims: Claims) => Claims): void {
+export function changeClaims(context: Context, change: (claims: KnownClaim[]) => KnownClaim[]): void {
   const { disk, layout, world } = context;
   if (disk.dryRun) return void change(readClaims(context));
   disk.makeFolder(layout.shared);
-  withLock(claimsLock(layout), lockPolicy(world), () =>
-    disk.replaceMoved(claimsFile(layout), encodeDocument(change(readClaims(context)))),
-  );
+  withLock(claimsLock(layout), lockPolicy(world), () => {
+    const claims = change(readClaims(context));
+    disk.replaceMoved(claimsFile(layout), encodeDocument({ schema_version: CLAIMS.version, claims }));
+  });
 }
 
-const isAhead = ({ world }: Context, time: string, seconds = 0): boolean =>
-  new Date(time).getTime() + seconds * 1000 > world.now().getTime();
-
-/** True while nobody else may take a task that a worktree of this machine claimed. */
-export function isLive(context: Context, claim: LocalClaim): boolean {
-  if (claim.state === 'lost') return false;
-  if (claim.state === 'held' && claim.process && context.world.liveness(claim.process) === 'gone')
-    return false;
-  return isAhead(context, claim.at, claim.seconds);
-}
+/** True until a claim ends. */
+export const isLive = ({ world }: Context, { state, process, until }: KnownClaim): boolean =>
+  state !== 'lost' &&
+  !(state === 'held' && process && world.liveness(process) === 'gone') &&
+  Date.parse(until) > world.now().getTime();
 
 /** EVT-03: tasks that others hold, and who. Reads one file. */
-export function readOthersClaims(context: Context): ReadonlyMap<string, Claim> {
-  if (!context.disk.exists(claimsFile(context.layout))) return new Map();
-  const { local, remote } = readClaims(context);
+export function readOthersClaims(context: Context): ReadonlyMap<string, KnownClaim> {
   const place = placeOf(context);
-  const others = [
-    ...remote.filter(({ until }) => isAhead(context, until)),
-    ...local.filter((claim) => isLive(context, claim)),
-  ].filter((claim) => claim.place !== place);
+  const others = readClaims(context).filter((claim) => claim.place !== place && isLive(context, claim));
   return new Map(others.map((claim) => [claim.task, claim]));
 }
 
@@ -139,13 +117,10 @@ function describeWork(other: Context): [task: string, text: string][] {
   }
 }
 
-/** Another branch may have it, where somebody works on it. */
-export function unknownTask(context: Context, id: string, hint: string): Error {
-  const holder = describeOthersClaims(context).get(id);
-  const elsewhere = holder === undefined ? '' : ` on this branch; it is held by ${holder}`;
-  const name = JSON.stringify(oneLine(id, 60));
-  return usage('task.unknown', `There is no feature and no active issue ${name}${elsewhere}.`, { hint });
-}
+export const unknownTask = (id: string, hint: string): Error =>
+  usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
+    hint,
+  });
 
 /** `Ada, branch main, folder app on ada-pc`, from a message that anyone may have written. */
 export function describeHolder(claim: Claim): string {
@@ -158,42 +133,17 @@ export function describeHolder(claim: Claim): string {
   ].filter((text) => text !== '');
   const where = who.map((text) => oneLine(text, 60)).join(', ');
   const holder = `${where === '' ? '' : `${where} on `}${oneLine(host, 60)}`;
-  // Only a claim of this machine has the time of its renewal.
-  const how = `${'at' in claim ? 'merge it' : 'git pull'}, or: forge claim ${oneLine(claim.task, 64)}`;
+  const how = `pull or merge it, or: forge claim ${oneLine(claim.task, 64)}`;
   return state === 'done' ? `${holder}, which finished it (${how})` : holder;
 }
 
-/** A lost task that passes here has arrived, and a finished one that fails here again is free. */
-export function settleClaims(
-  context: Context,
-  passing: readonly string[],
-  regressed: readonly string[],
-): void {
-  const isSettled = ({ task, state }: Claim): boolean =>
-    state === 'lost' ? passing.includes(task) : state === 'done' && regressed.includes(task);
-  if (!context.disk.exists(claimsFile(context.layout)) || !readClaims(context).local.some(isSettled)) return;
-  changeClaims(context, ({ local, ...rest }) => ({
-    ...rest,
-    local: local.filter((claim) => !isSettled(claim)),
-  }));
-}
-
-/** Forgets tasks finished in other worktrees once HEAD contains later commits of their branch, or the branch is gone. */
-export async function forgetArrived(context: Context): Promise<void> {
-  const { git, disk, layout } = context;
-  if (!git || !disk.exists(claimsFile(layout))) return;
-  const isDone = ({ state, place }: LocalClaim): boolean => state === 'done' && place !== placeOf(context);
-  const arrived = new Set<string>();
-  for (const { task, branch, head } of readClaims(context).local.filter(isDone)) {
-    if (branch === null) continue;
-    const tip = await commitAt(git, `refs/heads/${branch}`);
-    if (tip === null || (tip !== head && (await isAncestor(git, tip, 'HEAD')))) arrived.add(task);
-  }
-  if (arrived.size === 0) return;
-  changeClaims(context, ({ local, ...rest }) => ({
-    ...rest,
-    local: local.filter((claim) => !isDone(claim) || !arrived.has(claim.task)),
-  }));
+/** Forgets the claims of tasks whose result is here: those that others finished, and those that this worktree lost. */
+export function forgetArrived(context: Context, arrived: readonly string[]): void {
+  const here = placeOf(context);
+  const isOver = ({ task, state, place }: Claim): boolean =>
+    arrived.includes(task) && state === (place === here ? 'lost' : 'done');
+  if (readClaims(context).some(isOver))
+    changeClaims(context, (claims) => claims.filter((claim) => !isOver(claim)));
 }
 
 /** False while there is no server and nobody here has claimed anything. */
@@ -202,7 +152,7 @@ export const usesClaims = (context: Context): boolean =>
 
 /** True if this worktree holds or held a task, so that its results may be stale. */
 export const hasClaimed = (context: Context, task: string): boolean =>
-  context.disk.exists(claimsFile(context.layout)) && ownClaims(context).some((claim) => claim.task === task);
+  ownClaims(context).some((claim) => claim.task === task);
 
 /** Exit 3 for a task that another holder has. */
 export const heldBy = (claim: Claim): ForgeError =>

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { elapsed } from '../core/clock.js';
-import { plural } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './event.js';
 import { listWaiting, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
@@ -51,16 +50,11 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
     await within(BUDGET, deliver(context, elapsed() + BUDGET));
   } catch (error) {
     // With an empty outbox, only what others have learned could not be read. The next command reads it.
-    if (listWaiting(context).length > 0) warnAway(context, describeWaiting(context), error);
+    if (listWaiting(context).length > 0) warnAway(context, error);
   }
   const left = new Set(listWaiting(context));
   return own.map(({ name, event: { id, type } }) => ({ id, type, sent: !left.has(name) }));
 }
-
-export const describeWaiting = (context: Context): string => {
-  const count = listWaiting(context).length;
-  return `${plural(count, 'event')} ${count === 1 ? 'waits' : 'wait'} in the outbox (forge events flush)`;
-};
 
 /** `forge events flush`: sends everything that waits. Exit 6 when the server does not take it. */
 export async function flushEvents(context: Context): Promise<Flushed> {

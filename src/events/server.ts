@@ -1,14 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { elapsed } from '../core/clock.js';
 import { homeFolder } from '../core/environment.js';
 import { ForgeError, outside, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { oneLine } from '../core/text.js';
-import { type Context, readConfig } from '../project/project.js';
+import { type Context, readConfig, warnOnce } from '../project/project.js';
 import type { ConnectionOptions, NatsConnection } from './nats.js';
 import { eventUrl, whyUnapproved } from './outbox.js';
 
@@ -44,15 +43,8 @@ interface Target {
 /** ms in which this process does not ask a server again that did not answer. */
 const SILENT_MS = 5000;
 
-/** The parts of a command that failed without the server, and the place of the one warning about them. */
-interface Away {
-  until: number;
-  why: string;
-  parts: string[];
-  at: number;
-}
-/** One for each command, by its list of warnings. */
-const away = new WeakMap<readonly string[], Away>();
+/** Why the server was not reached, and until when it is not tried again: for each command, by its list of warnings. */
+const away = new WeakMap<readonly string[], { until: number; why: string }>();
 
 /** Why the server was not reached just now; null when it may be tried. */
 export function whySilent({ warnings }: Context): string | null {
@@ -61,16 +53,14 @@ export function whySilent({ warnings }: Context): string | null {
 }
 
 /** EVT-02: a command shows one warning about an unreachable server, however many parts failed. */
-export function warnAway({ warnings }: Context, part: string, error: unknown): void {
+export function warnAway(context: Context, error: unknown): void {
   const { message } = error as Error;
   const why = message === 'timeout' ? 'the server did not answer in time' : message.replace(/\.$/, '');
-  const before = away.get(warnings);
-  const isShown = before !== undefined && before.at < warnings.length;
-  const { at, parts } = isShown ? before : { at: warnings.length, parts: [] as string[] };
-  if (!parts.includes(part)) parts.push(part);
-  away.set(warnings, { until: elapsed() + SILENT_MS, why, parts, at });
-  const what = parts.join(', and ');
-  warnings[at] = `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${why}.`;
+  away.set(context.warnings, { until: elapsed() + SILENT_MS, why });
+  warnOnce(
+    context,
+    `Claims hold in the worktrees of this repository only, and events wait in the outbox (forge events flush): ${why}.`,
+  );
 }
 
 /** Exit 3 while the server is not approved, exit 2 while events are off. */
@@ -164,7 +154,8 @@ function readTargetOf(context: Context): Target {
     ...(ca ? { ca: readCredential(env, ca, 'NATS_CA') } : {}),
     ...(cert ? { cert: readCredential(env, cert, 'NATS_CERT') } : {}),
     ...(key ? { key: readCredential(env, key, 'NATS_KEY') } : {}),
-    ...identityByIp(hosts),
+    // For the certificate of an IP address, which the library checks against the name "localhost".
+    host: hosts[0]?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '') ?? '',
   };
   const wantsTls = parts.some((each) => each.tls) || Boolean(ca || cert);
   const seed =
@@ -183,19 +174,6 @@ function readTargetOf(context: Context): Target {
         ? (nats) => nats.nkeyAuthenticator(seed)
         : null,
     secrets: [pass, token, nkey].filter((secret): secret is string => !!secret && secret.length > 2),
-  };
-}
-
-/** Works around the library, which checks the certificate of an IP address against the name "localhost". */
-function identityByIp(servers: readonly string[]) {
-  const hosts = servers.map((each) => each.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
-  const addresses = hosts.filter((host) => isIP(host) !== 0);
-  return {
-    checkServerIdentity: (host: string, certificate: PeerCertificate): Error | undefined => {
-      if (host !== 'localhost' || addresses.length === 0) return checkServerIdentity(host, certificate);
-      const checks = addresses.map((address) => checkServerIdentity(address, certificate));
-      return checks.some((problem) => problem === undefined) ? undefined : checks[0];
-    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { keepGitState, noteHooks, readGitState } from '../commit/recent.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
-import { forgetArrived, unknownTask, usesClaims } from '../events/local-claims.js';
+import { unknownTask, usesClaims } from '../events/local-claims.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { namesTask, taskLine } from '../feature/tasks.js';
 import { readPerson } from '../git/read.js';
@@ -61,9 +61,8 @@ export async function startSession(
   const architecture = await readInvariants(context);
   const { branch, ...around } = await reading;
   const head = around.commits[0]?.hash ?? null;
-  const named = input.id === undefined ? findTask(state, input.goal) : requireTask(context, state, input.id);
+  const named = input.id === undefined ? findTask(state, input.goal) : requireTask(state, input.id);
   const wanted = { ...input, goal: named ? taskLine(named) : input.goal };
-  await forgetArrived(context);
   const claims = usesClaims(context) ? await import('../events/claim-work.js') : null;
   if (claims && named) await claims.turnTo(context, named.id);
   else if (eventUrl(context) !== null && wanted.goal === undefined)
@@ -120,10 +119,10 @@ const findTask = ({ features, issues }: State, text = '') =>
     ...issues.map(({ linear_id: id, title }) => ({ id, title, issue: id })),
   ].find((task) => namesTask(text, task));
 
-function requireTask(context: Context, state: State, id: string) {
+function requireTask(state: State, id: string) {
   const task = findTask(state, id);
   if (task) return task;
-  throw unknownTask(context, id, 'forge next\nforge start --task "TEXT"');
+  throw unknownTask(id, 'forge next\nforge start --task "TEXT"');
 }
 
 /** A running session turns to the goal. It keeps its task for others in it, and while questions are open (KFR-09). */

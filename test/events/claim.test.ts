@@ -17,12 +17,6 @@ describe('claims on one machine', () => {
         hint: expect.stringContaining('forge next'),
       },
     });
-    await forgeJson(project, ['feature', 'add', 'F-9', 'Ours alone']);
-    await claim(project, 'F-9');
-    expect((await forgeError(other, ['start', 'F-9'])).message).toMatch(
-      /^There is no feature and no active issue "F-9" on this branch; it is held by .*branch main/,
-    );
-    await forgeJson(project, ['release', 'F-9']);
     const { task, candidates } = await forgeJson<Selection>(other, ['next']);
     expect(task?.id).toBe('F-2');
     expect(candidates.find(({ id }) => id === 'F-1')?.blocked_by).toHaveLength(1);
@@ -104,14 +98,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     expect(after.find(({ task }) => task === 'F-2')).toMatchObject({ health: 'idle' });
     await forgeJson(second, ['release', 'F-2'], { env });
     expect((await forgeJson<Fleet>(first, ['fleet'], { env })).rows).toHaveLength(1);
-    expect((await forgeJson<Fleet>(first, ['fleet', '--all'], { env })).rows).toHaveLength(2);
-    // A slow server may have left some of them waiting.
-    await forgeJson(first, ['events', 'flush'], { env });
-    await server.kill();
-    await forgeJson(first, ['note', 'add', 'y'], { env });
-    await server.start();
-    const { stdout, stderr } = await runForge(first, ['fleet'], { env });
+    const { stdout } = await runForge(first, ['fleet'], { env });
     expect(stdout).toMatch(/HEALTH +WHO +HOST +FOLDER +SESSION +BRANCH +TASK +SINCE +LAST EVENT/);
-    expect(stderr).toContain('1 event waits in the outbox (forge events flush)');
   });
 });

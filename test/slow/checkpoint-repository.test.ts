@@ -7,9 +7,9 @@ import { check, create, fileOf, gitState, list, type Made, statesOf } from '../s
 import { cloneOf } from '../support/ci.js';
 import { hasShim, hasStrace, runFaulty, strikeCall, traceCalls } from '../support/faults.js';
 import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';
-import { copyOf, sample } from '../support/kills.js';
+import { sample } from '../support/kills.js';
 import { LEDGER, verify } from '../support/memory.js';
-import { commitAll, makeFolder, type Project, projectAt, run } from '../support/project.js';
+import { commitAll, copyOf, makeFolder, type Project, projectAt, run } from '../support/project.js';
 import { makeDiverged, makeForgeRepository, typed } from '../support/typed.js';
 
 const CREATE = ['checkpoint', 'create', 'X', '--verify', 'true'];

@@ -11,7 +11,7 @@ describe.skipIf(!hasNats)('forge events', () => {
     const [server, project] = [await startNats(), await makeForge()];
     const lines = tail(project, server.env);
     await expect.poll(() => lines.stderr).toContain('Listening');
-    lines.child.stdout.destroy();
+    lines.child.stdout?.destroy();
     await expect
       .poll(async () => {
         await forgeJson(project, ['note', 'add', 'again'], { env: server.env });

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runBinary } from '../support/forge.js';
-import { copyOf, kills, report } from '../support/kills.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { kills, report } from '../support/kills.js';
+import { copyOf, makeFolder, type Project } from '../support/project.js';
 import { breakThings, CHECKPOINT, differsFrom, files, staged, withCheckpoint } from '../support/recovery.js';
 
 const INTENT = '.git/forge/recover.json';

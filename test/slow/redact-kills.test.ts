@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hasStrace, strikeCall, traceCalls, useTerminal } from '../support/faults.js';
 import { runForge } from '../support/forge.js';
-import { copyOf, sample } from '../support/kills.js';
+import { sample } from '../support/kills.js';
 import { idsHere } from '../support/ledgers.js';
 import { HUMAN, logOf, verify } from '../support/memory.js';
-import { commitAll, type Project } from '../support/project.js';
+import { commitAll, copyOf, type Project } from '../support/project.js';
 import { traces, WORD } from '../support/redactions.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
 

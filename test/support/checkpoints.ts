@@ -1,6 +1,6 @@
 import type { Manifest } from '../../src/checkpoint/rules.js';
 import type { CheckpointRow, VerifiedCheckpoints } from '../../src/index.js';
-import { forgeJson, type RunOptions, runForge } from './forge.js';
+import { forgeFound, forgeJson, type RunOptions } from './forge.js';
 import type { Project } from './project.js';
 
 export type Made = Manifest & { manifest_commit: string | null };
@@ -23,14 +23,8 @@ export async function check(
   args: readonly string[] = [],
   options: RunOptions = {},
 ): Promise<VerifiedCheckpoints & { exitCode: number | null; codes: string[] }> {
-  const { stdout, stderr, exitCode } = await runForge(
-    project,
-    ['checkpoint', 'verify', ...args, '--json'],
-    options,
-  );
-  if (stdout === '') throw new Error(`forge checkpoint verify: ${stderr}`);
-  const found = JSON.parse(stdout) as VerifiedCheckpoints;
-  return { ...found, exitCode, codes: found.findings.map(({ code }) => code) };
+  const found = await forgeFound<VerifiedCheckpoints>(project, ['checkpoint', 'verify', ...args], options);
+  return { ...found, codes: found.findings.map(({ code }) => code) };
 }
 
 /** Where git stands: every ref, HEAD and the index. */

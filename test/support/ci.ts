@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { CiReport } from '../../src/index.js';
-import { type RunOptions, runForge } from './forge.js';
+import { forgeFound, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import { MESSAGE as GOOD } from './message.js';
 import { makeFolder, type Project, projectAt, run } from './project.js';
@@ -38,13 +38,11 @@ export async function ci(
   env: NodeJS.ProcessEnv = {},
   options: RunOptions = {},
 ): Promise<CiReport & { exitCode: number | null; states: string[] }> {
-  const { stdout, stderr, exitCode } = await runForge(project, ['ci', ...args, '--json'], {
+  const report = await forgeFound<CiReport>(project, ['ci', ...args], {
     ...options,
     env: { ...NOWHERE, ...env },
   });
-  if (stdout === '') throw new Error(`forge ci: ${exitCode} ${stderr}`);
-  const report = JSON.parse(stdout) as CiReport;
-  return { ...report, exitCode, states: report.checks.map(({ state }) => state) };
+  return { ...report, states: report.checks.map(({ state }) => state) };
 }
 
 export const text = async (project: Pick<Project, 'dir'>, args: string[], env: NodeJS.ProcessEnv = {}) =>

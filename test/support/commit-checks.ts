@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { expect } from 'vitest';
 import type { CommitCheck } from '../../src/index.js';
-import { runForge } from './forge.js';
+import { forgeFound } from './forge.js';
 import type { Project } from './project.js';
 import { SAMPLES } from './samples.js';
 
@@ -15,13 +14,5 @@ export function commit(project: Project, message: string | Buffer, ...args: stri
   return project.git('rev-parse', 'HEAD');
 }
 
-export async function checkJson(project: Pick<Project, 'dir'>, args: string[], stdin?: string | Buffer) {
-  const options = stdin === undefined ? {} : { stdin };
-  const { stdout, stderr, exitCode } = await runForge(
-    project,
-    ['commit', 'check', ...args, '--json'],
-    options,
-  );
-  expect(stderr).toBe('');
-  return { ...(JSON.parse(stdout) as CommitCheck), exitCode };
-}
+export const checkJson = (project: Pick<Project, 'dir'>, args: string[], stdin?: string | Buffer) =>
+  forgeFound<CommitCheck>(project, ['commit', 'check', ...args], stdin === undefined ? {} : { stdin });

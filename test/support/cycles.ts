@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { CycleResult, LoopResult } from '../../src/index.js';
-import { type FailedForge, forgeJson, type RunOptions, runForge } from './forge.js';
+import { errorIn, type FailedForge, forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import { logOf } from './memory.js';
 import type { Project } from './project.js';
@@ -33,16 +33,12 @@ export async function loop(
   return { results: lines.map((line) => JSON.parse(line) as CycleResult), end, exit: exitCode };
 }
 
-/** A refusal: nothing on stdout, one line of JSON on stderr. */
-export async function refusal(
+/** A refusal. What follows `--` is the command's own. */
+export const refusal = async (
   project: Project,
   [name = '', ...args]: readonly string[],
   options: RunOptions = {},
-): Promise<FailedForge> {
-  const { stdout, stderr, exitCode } = await runForge(project, [name, '--json', ...args], options);
-  expect([stdout, exitCode === 0]).toEqual(['', false]);
-  return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
-}
+): Promise<FailedForge> => errorIn(await runForge(project, [name, '--json', ...args], options));
 
 /** name → status */
 export const statuses = ({ stages }: Pick<CycleResult, 'stages'>): Record<string, string> =>

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Diagnosis } from '../../src/index.js';
-import { type RunOptions, runForge } from './forge.js';
+import { forgeFound, type RunOptions } from './forge.js';
 import type { Project } from './project.js';
 import { hookLists, serverFor } from './wirings.js';
 
@@ -22,9 +22,7 @@ export async function doctor(
   args: string[] = [],
   options: RunOptions = {},
 ): Promise<Doctored> {
-  const { stdout, stderr, exitCode } = await runForge(project, ['doctor', ...args, '--json'], options);
-  expect(stderr).toBe('');
-  const all = (JSON.parse(stdout) as Diagnosis).findings;
+  const { findings: all, exitCode } = await forgeFound<Diagnosis>(project, ['doctor', ...args], options);
   // Hardly any of these projects has hooks.
   const findings = all.filter(({ observed }) => observed !== NO_HOOKS);
   for (const finding of findings)

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished } from 'vitest';
-import { BIN, type FailedForge, type Outcome } from './forge.js';
+import { BIN, errorIn, type FailedForge, type Outcome } from './forge.js';
 import type { Project } from './project.js';
 
 /** Reads commands, runs the binary as its child for each, and lives until it is ended: as an agent does. */
@@ -59,9 +59,7 @@ export class Agent {
 
   /** The error of a command that has to fail. */
   async error(...args: string[]): Promise<FailedForge & Record<string, unknown>> {
-    const { stdout, stderr, exitCode } = await this.run(...args, '--json');
-    expect(stdout, `forge ${args.join(' ')} was to fail`).toBe('');
-    return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
+    return { ...errorIn(await this.run(...args, '--json')) };
   }
 
   /** Ends it as a crash does, and waits until the system has forgotten it. */

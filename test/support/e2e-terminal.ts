@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
+import { formatArgv } from '../../src/core/argv.js';
 import { BIN } from './forge.js';
 import type { Project } from './project.js';
-
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /**
  * The built binary in a pseudo-terminal (util-linux' `script`), with a person who types each answer when the text
@@ -13,7 +12,7 @@ export function atTerminal(
   args: readonly string[],
   answers: readonly (readonly [after: string, keys: string])[] = [],
 ): Promise<{ shown: string; exitCode: number | null }> {
-  const line = [process.execPath, BIN, ...args].map(quoted).join(' ');
+  const line = formatArgv([process.execPath, BIN, ...args]);
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: place.dir,
     env: { ...process.env, ...place.env, TERM: 'xterm', SHELL: '/bin/sh' },

@@ -1,18 +1,12 @@
-import { spawn } from 'node:child_process';
-import { onTestFinished } from 'vitest';
-import { BIN } from './forge.js';
-import type { Project } from './project.js';
+import { startBinary } from './forge.js';
+import { follow, type Project } from './project.js';
 
-/** `forge events tail` as a process of its own, with the lines that it has printed. */
+/** `forge events tail` as a process of its own, with what it has printed. */
 export function tail(project: Project, env: NodeJS.ProcessEnv, ...args: string[]) {
-  const child = spawn(process.execPath, [BIN, 'events', 'tail', ...args], {
-    cwd: project.dir,
-    env: { ...process.env, ...env },
+  const child = startBinary(project.dir, ['events', 'tail', ...args], env);
+  const out = Object.assign(follow(child), { code: undefined as number | null | undefined, child });
+  child.on('close', (code) => {
+    out.code = code;
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const out = { stdout: '', stderr: '', code: undefined as number | null | undefined, child };
-  child.stdout.on('data', (chunk) => (out.stdout += chunk));
-  child.stderr.on('data', (chunk) => (out.stderr += chunk));
-  child.on('close', (code) => (out.code = code));
   return out;
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { formatArgv } from '../../src/core/argv.js';
 import { BIN } from './forge.js';
 import { type Ended, HANG, type Project } from './project.js';
 
@@ -88,15 +89,13 @@ export function useTerminal(): void {
   atTerminal = true;
 }
 
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
-
 export function start(
   dir: string,
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Ended {
-  const line = [program, ...args].map(quoted).join(' ');
+  const line = formatArgv([program, ...args]);
   const [file, words] = atTerminal ? ['script', ['-qec', line, '/dev/null']] : [program, args];
   const { status, signal, stdout, stderr } = spawnSync(file, words, {
     cwd: dir,

@@ -1,23 +1,21 @@
 import { readdirSync } from 'node:fs';
 import type { Diagnosis, Fixed } from '../../src/index.js';
-import { type RunOptions, runForge } from './forge.js';
+import { forgeFound, type RunOptions } from './forge.js';
 import { makeForge, putFeatures, type StoredFeature, storedFeature } from './forge-project.js';
 import { commitAll, type Project, run } from './project.js';
 
 export type Answer = Diagnosis & Fixed;
 export const KEPT = '.git/forge/conflicts';
 
-export const fix = async (
+export const fix = (
   project: Project,
   options: RunOptions = {},
-): Promise<Answer & { exitCode: number | null }> => {
-  const { stdout, exitCode } = await runForge(project, ['doctor', '--fix', '--yes', '--json'], options);
-  return { ...(JSON.parse(stdout) as Answer), exitCode };
-};
+): Promise<Answer & { exitCode: number | null }> =>
+  forgeFound<Answer>(project, ['doctor', '--fix', '--yes'], options);
 
 export const findings = async (project: Project): Promise<string[]> => {
-  const { stdout } = await runForge(project, ['doctor', '--json']);
-  return (JSON.parse(stdout) as Diagnosis).findings
+  const { findings: all } = await forgeFound<Diagnosis>(project, ['doctor']);
+  return all
     .filter(({ observed }) => /conflict|resolved/.test(observed))
     .map(({ severity, observed, commands }) => `${severity}: ${observed} → ${commands.join(' | ')}`);
 };

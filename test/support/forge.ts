@@ -94,17 +94,30 @@ export async function forgeJson<T = Record<string, never>>(
   return JSON.parse(stdout) as T;
 }
 
+/** The JSON value of a command that may end with the exit code of a finding. */
+export async function forgeFound<T extends object>(
+  project: Pick<Project, 'dir'>,
+  args: Words,
+  options: RunOptions = {},
+): Promise<T & { exitCode: number | null }> {
+  const words = wordsOf(args);
+  const { stdout, stderr, exitCode } = await runForge(project, [...words, '--json'], options);
+  if (stdout === '') throw new Error(`forge ${words.join(' ')}: exit ${exitCode}: ${stderr}`);
+  return { ...(JSON.parse(stdout) as T), exitCode };
+}
+
 /** The `error` of a command that must fail, with its exit code checked by the caller. */
 export async function forgeError(
   project: Pick<Project, 'dir'>,
   args: Words,
   options: RunOptions = {},
 ): Promise<FailedForge> {
-  const words = wordsOf(args);
-  const { stdout, stderr, exitCode } = await runForge(project, [...words, '--json'], options);
-  if (exitCode === 0) throw new Error(`forge ${words.join(' ')} was to fail but printed: ${stdout}`);
-  const lines = stderr.trimEnd().split('\n');
-  if (lines.length !== 1) throw new Error(`One error line was expected, found: ${stderr}`);
+  return errorIn(await runForge(project, [...wordsOf(args), '--json'], options));
+}
+
+/** The error that a command with --json ended with: one line, and nothing on stdout. */
+export function errorIn({ stdout, stderr, exitCode }: Outcome): FailedForge {
+  if (exitCode === 0 || stdout !== '') throw new Error(`It was to fail, but printed: ${stdout}`);
   return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
 }
 

@@ -1,7 +1,10 @@
 import type { KfrCleared, KfrEntry, KfrList, KfrPatched } from '../../src/index.js';
 import { type FailedForge, forgeError, forgeJson, type RunOptions } from './forge.js';
 import { makeForge, makeStarted } from './forge-project.js';
+import { add } from './patches.js';
 import type { Project } from './project.js';
+
+export { add };
 
 export const KFR = '.forge/local/kfr.json';
 /** What would be named if that file were lost. */
@@ -38,12 +41,6 @@ export const patchError = async (
 ): Promise<KfrRefused> =>
   (await forgeError(project, ['kfr', 'patch', '-'], given(operations, options))) as KfrRefused;
 
-export const add = (kind: string, text: string, more: object = {}): object => ({
-  op: 'add',
-  kind,
-  text,
-  ...more,
-});
 export const ask = (project: Place, text = 'which cookie?', options: RunOptions = {}): Promise<KfrPatched> =>
   patch(project, [add('OpenQuestion', text)], options);
 

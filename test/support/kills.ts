@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { startBinary } from './forge.js';
 import { SESSIONS } from './forge-project.js';
-import { HANG, makeFolder, type Project, projectAt } from './project.js';
+import { HANG, type Project } from './project.js';
 
 const share = Number(process.env.FORGE_SOAK ?? 0);
 
@@ -20,13 +19,6 @@ export const kills = (quick: number, soak: number): number =>
 export function sample<T>(all: readonly T[], quick: number, offset = 0): T[] {
   const step = Math.max(1, Math.floor(all.length / kills(quick, all.length)));
   return all.filter((_, i) => i % step === offset % step);
-}
-
-/** Another repository with the same files. */
-export function copyOf(project: Project): Project {
-  const copy = projectAt(makeFolder());
-  execFileSync('cp', ['-a', `${project.dir}/.`, copy.dir]);
-  return copy;
 }
 
 /** A zombie is not: nobody may be there to collect it. */

@@ -1,5 +1,4 @@
-import { expect } from 'vitest';
-import { type FailedForge, forgeJson } from './forge.js';
+import { errorIn, type FailedForge, forgeJson } from './forge.js';
 import { containersOf } from './memory.js';
 import { expectIntact, expectKept, recordArgs } from './memory-truth.js';
 import type { Ended, Project } from './project.js';
@@ -17,12 +16,9 @@ export const record = (key: string): string[] => recordArgs(key, '--json', '--qu
 export const contents = (project: Project): string[] =>
   containersOf(project).map((path) => project.read(path));
 
-/** The error that the binary ended with. */
-export function errorOf({ exitCode, stderr, stdout }: Ended): FailedForge {
-  expect(stdout).toBe('');
-  const line = stderr.trimEnd().split('\n').at(-1) ?? '';
-  return { ...(JSON.parse(line) as { error: FailedForge }).error, exitCode };
-}
+/** The error that the binary ended with. Node may have written lines before it. */
+export const errorOf = ({ stderr, ...ended }: Ended): FailedForge =>
+  errorIn({ ...ended, stderr: stderr.trimEnd().split('\n').at(-1) ?? '' });
 
 /** The disk works again: the record that failed comes in, and another one. */
 export async function expectWorksAgain(project: Project, keys: readonly string[]): Promise<void> {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Integrity, Problem, RecordedCycle } from '../../src/index.js';
 import type { Tier } from '../../src/ledger/record.js';
-import { forgeJson, type RunOptions, runForge } from './forge.js';
+import { forgeFound, forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import type { Project } from './project.js';
 
@@ -31,11 +31,9 @@ export function containerOf(project: Pick<Project, 'path'>): string {
 export type Verified = Integrity & { exitCode: number | null; duration_ms: number };
 
 export async function verify(project: Project, ...args: string[]): Promise<Verified> {
-  const { stdout, stderr, exitCode } = await runForge(project, ['memory', 'verify', '--json', ...args]);
-  if (stdout === '') throw new Error(`forge memory verify: ${stderr}`);
-  const found = JSON.parse(stdout) as Integrity & { duration_ms: number };
+  const found = await forgeFound<Verified>(project, ['memory', 'verify', ...args]);
   expect(found.problems.flatMap(lacking)).toEqual([]);
-  return { ...found, exitCode };
+  return found;
 }
 
 /** Every field that a finding has, for people and for machines. */

@@ -1,8 +1,7 @@
-import { cpSync } from 'node:fs';
 import type { Consolidated, Promoted } from '../../src/index.js';
-import { forgeJson, runForge } from './forge.js';
+import { forgeFound, forgeJson } from './forge.js';
 import { logOf, type Recorded } from './memory.js';
-import { makeFolder, type Project, projectAt } from './project.js';
+import { copyOf, type Project } from './project.js';
 
 export const P = 'Retry the install once';
 
@@ -38,15 +37,15 @@ export const contest = (project: Project) =>
 
 /** The answer, also where the exit code says that a pattern fails a condition. */
 export async function promote(project: Project, ...args: string[]): Promise<Promoted> {
-  return JSON.parse((await runForge(project, ['memory', 'promote', ...args, '--json'])).stdout);
+  const { exitCode: _, ...promoted } = await forgeFound<Promoted>(project, ['memory', 'promote', ...args]);
+  return promoted;
 }
 
 export const knowledgeOf = (project: Project) => logOf(project, 'knowledge');
 
 /** Another clone, on a branch of its own. */
 export function copyTo(project: Project, branch: string): Project {
-  const copy = projectAt(makeFolder());
-  cpSync(project.dir, copy.dir, { recursive: true });
+  const copy = copyOf(project);
   copy.git('checkout', '-qb', branch);
   return copy;
 }

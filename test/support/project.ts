@@ -70,6 +70,13 @@ export function copyFolder(from: string, to: string): void {
   }
 }
 
+/** Another project with the same files, their times and modes. */
+export function copyOf(project: Pick<Project, 'dir'>): Project {
+  const copy = projectAt(makeFolder());
+  execFileSync('cp', ['-a', `${project.dir}/.`, copy.dir]);
+  return copy;
+}
+
 /** A copy of a project that stays when the test has finished, for the others of this worker to copy. */
 export function keepFolder({ dir }: Pick<Project, 'dir'>): string {
   const kept = mkdtempSync(join(tmpdir(), 'forge-kept-'));

@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { formatArgv } from '../../src/core/argv.js';
 import { BIN } from './forge.js';
 
 const tmux = (socket: string, ...args: string[]) =>
   spawnSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
 
 export const hasTmux = spawnSync('tmux', ['-V']).status === 0;
-
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 export interface Screen {
   /** Lines as they were written: one that the terminal broke is whole. */
@@ -38,16 +37,16 @@ export function openScreen(
     rmSync(folder, { recursive: true, force: true });
   });
   const settings = Object.entries({ TERM: 'screen-256color', ...env }).map(([name, value]) =>
-    value === '' ? `unset ${name}` : `export ${name}=${quoted(value)}`,
+    value === '' ? `unset ${name}` : `export ${name}=${formatArgv([value])}`,
   );
-  const call = [process.execPath, BIN, ...args].map(quoted).join(' ');
+  const call = formatArgv([process.execPath, BIN, ...args]);
   const script = join(folder, 'run.sh');
   writeFileSync(
     script,
-    `trap : INT\n${settings.join('\n')}\ncd ${quoted(dir)}\n${call}\ntmux -S ${socket} wait-for -S end\nsleep 1000\n`,
+    `trap : INT\n${settings.join('\n')}\ncd ${formatArgv([dir])}\n${call}\ntmux -S ${socket} wait-for -S end\nsleep 1000\n`,
   );
   // UTF-8 whatever the locale of the command: the terminal itself can show all.
-  tmux(socket, '-u', 'new-session', '-d', '-x', String(columns), '-y', '200', `sh ${quoted(script)}`);
+  tmux(socket, '-u', 'new-session', '-d', '-x', String(columns), '-y', '200', `sh ${formatArgv([script])}`);
   const capture = (...flags: string[]): string =>
     tmux(socket, 'capture-pane', '-p', ...flags, '-J', '-S', '-', '-t', '0').stdout;
   return {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { EndedSession } from '../../src/index.js';
-import { type FailedForge, runBinary, type Words, wordsOf } from './forge.js';
+import { errorIn, type FailedForge, runBinary, type Words, wordsOf } from './forge.js';
 import { copyFolder, keepFolder, makeFolder, makeRepository, type Project, projectAt } from './project.js';
 
 /** The built binary with its surroundings, run as somebody would type it. */
@@ -25,9 +25,7 @@ export function typedJson<T = Record<string, unknown>>(place: Place, args: Words
 
 /** The error of a command that has to fail; nothing may stand on stdout. */
 export function typedError(place: Place, args: Words, options: Typed = {}): FailedForge {
-  const { stdout, stderr, exitCode } = runBinary(place.dir, [...wordsOf(args), '--json'], options);
-  expect(stdout, `forge ${args} was to fail`).toBe('');
-  return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
+  return errorIn(runBinary(place.dir, [...wordsOf(args), '--json'], options));
 }
 
 export type Ended = EndedSession & { archive: string };

@@ -32,7 +32,13 @@ export type { EventType, ForgeEvent } from './events/event.js';
 export type { Fleet, FleetRow } from './events/fleet.js';
 export type { Flushed, ReportedEvent } from './events/publish.js';
 export type { EventFilter, EventList } from './events/read.js';
-export type { AddedFeature, FeatureList, ImportedFeatures, ShownFeature } from './feature/feature.js';
+export type {
+  AddedFeature,
+  FeatureList,
+  ImportedFeatures,
+  RecordedRun,
+  ShownFeature,
+} from './feature/feature.js';
 export type { Feature, FeatureEdit, FeatureInput, FeatureStatus } from './feature/rules.js';
 export type { Selection } from './feature/tasks.js';
 export type { FeatureResult, VerifyWatch } from './feature/verify.js';

@@ -44,7 +44,7 @@ async function findFailure(
     if (!known) watch.onStart?.(command);
     const run =
       known ?? (await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.'));
-    const why = whyNotRun(context.layout.root, run) ?? whyFailed(run);
+    const why = whyNotRun(run) ?? whyFailed(run);
     if (!known) watch.onEnd?.(why !== null);
     runs.set(command, run);
     if (why !== null) return { command, why, run };
@@ -197,7 +197,7 @@ export async function runProved(
     const failed = await findFailure(context, commands, runs, watch);
     if (!failed) return { state: 'passed' };
     const { command, why, run } = failed;
-    const isFailed = run !== undefined && whyNotRun(context.layout.root, run) === null;
+    const isFailed = run !== undefined && whyNotRun(run) === null;
     return { state: isFailed ? 'failed' : 'not_run', why: `${command}: ${why}`, command };
   };
   const features = readFeatures(context)

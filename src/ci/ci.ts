@@ -320,7 +320,7 @@ async function checkFeatures(
   const failures: CiFinding[] = [];
   for (const { feature, commands } of trusted) {
     const last = (await runTests(context, feature, commands.map(splitCommand), watch)).at(-1);
-    const not_run = last && whyNotRun(context.layout.root, last);
+    const not_run = last && whyNotRun(last);
     if (!last || (last.exit_code === 0 && not_run === null)) continue;
     const now = not_run === null ? 'fails now' : 'did not run';
     const what = `is marked passing and ${now}: ${formatArgv(last.argv)}: ${not_run ?? whyFailed(last)}`;

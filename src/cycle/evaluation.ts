@@ -183,7 +183,7 @@ async function verify(
         },
         onRun: (feature, made) => {
           const { argv, exit_code, duration_ms, output } = made;
-          const not_run = whyNotRun(run.context.layout.root, made);
+          const not_run = whyNotRun(made);
           judge.evidence.push({
             ...{ feature, argv: [...argv], exit_code, ...(not_run === null ? {} : { not_run }), duration_ms },
             ...{ tree: judge.tree, output_bytes: output.bytes, output_sha256: output.sha256 },

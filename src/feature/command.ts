@@ -1,7 +1,6 @@
-import { relative } from 'node:path';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { formatArgv, quoteWord } from '../core/argv.js';
+import { quoteWord } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type {
@@ -12,6 +11,7 @@ import type {
   FeatureResult,
   FeatureStatus,
   ImportedFeatures,
+  RecordedRun,
   Selection,
   ShownFeature,
   VerifyWatch,
@@ -113,21 +113,14 @@ function renderList({ features }: FeatureList, style: Style, { status }: Record<
   );
 }
 
-const describeLast = ({ at, commit, dirty, command, ...run }: NonNullable<ShownFeature['last_run']>) => {
-  const { exit_code: code, not_run } = run;
-  const how = not_run ?? (code === null ? 'stopped' : code === 0 ? '' : `exit code ${code}`);
+function describeRun({ at, commit, dirty, command, exit_code, not_run }: RecordedRun): string {
+  const how = not_run ?? (exit_code === null ? 'stopped' : exit_code === 0 ? '' : `exit code ${exit_code}`);
   const where = describeCommit({ verified_commit: commit ?? undefined, verified_dirty: dirty });
   return `${at} ${where}: ${how === '' ? 'passed' : `${command}: ${how}`}`;
-};
+}
 
-function renderFeature(
-  { last_run: last, fails_since, last_pass, confirmed_at, ...feature }: ShownFeature,
-  style: Style,
-): string {
-  const before = last_pass
-    ? `, passed ${describeCommit({ verified_commit: last_pass.commit ?? undefined })}`
-    : '';
-  const { tests = [], priority = '', linear_issue, verified_at } = feature;
+function renderFeature(feature: ShownFeature, style: Style): string {
+  const { tests = [], priority = '', linear_issue, verified_at, last_run, last_pass } = feature;
   const rows = [
     ['status', describeStatus(feature)],
     ['tests', tests.join('; ') || 'none'],
@@ -135,9 +128,8 @@ function renderFeature(
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],
     ['passes since', verified_at ? `${verified_at} ${describeCommit(feature)}` : ''],
-    ['confirmed', confirmed_at ? `${confirmed_at} by a person; its tests were never seen to fail` : ''],
-    ['fails since', fails_since ? `${fails_since}${before}` : ''],
-    ['last run', last ? describeLast(last) : ''],
+    ['last run', last_run ? describeRun(last_run) : ''],
+    ['last pass', last_pass ? describeRun(last_pass) : ''],
   ].filter(([, value]) => value !== '');
   return `${style.strong(feature.id)}  ${oneLine(feature.name, 200)}\n${columns(rows.map(([name = '', value = '']) => [name, oneLine(value, 300)]))}`;
 }
@@ -193,12 +185,13 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
   const change = changeOf(call);
   if (reason === undefined) return call.forge().feature.edit({ ...change, id }, firstRun(call));
   if (change.status !== 'passing' || Object.keys(change).length > 1)
-    throw usage('feature.override', '--reason can only be used with --status passing.', {
-      hint:
-        change.status === undefined || change.status === 'passing'
-          ? `forge feature edit ${id} --status passing --reason "TEXT"`
-          : `forge feature edit ${id} --status ${change.status}\nforge note add ${quoteWord(`${id}: ${reason}`)}`,
-    });
+    throw usage(
+      'feature.override',
+      '--reason can only be used with --status passing, and with nothing else.',
+      {
+        hint: `forge feature edit ${id} --status passing --reason "TEXT"`,
+      },
+    );
   await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown with it.`);
   return call.forge().feature.override({ id, reason });
 }
@@ -221,50 +214,23 @@ function announce(call: Call): (id: string, line: string) => void {
 
 const NO_RUN: OptionSpec = { flags: '--no-run', help: 'do not run its tests now' };
 
+async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
+  const { id } = call.options as { id?: string };
+  if (second !== undefined && (id !== undefined || /\s/.test(first.trim()) || isTwoWords(first, second)))
+    throw usage(
+      'feature.words',
+      `Put quotes around it: forge feature add ${quoteWord(`${first} ${second}`)}`,
+    );
+  if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
+    throw usage('feature.no_name', `${first} needs a name.`, { hint: `forge feature add ${first} "NAME"` });
+  const given = second === undefined ? id : first;
+  const input = { ...changeOf(call), name: await call.text(second ?? first) };
+  return call.forge().feature.add({ ...input, ...(given && { id: given }) }, firstRun(call));
+}
+
 /** `Login works` without quotes. `LOGIN works`, `login Login` and `login "It works"` are an id and a name. */
 const isTwoWords = (first: string, second: string): boolean =>
   /^\p{Lu}\p{L}*\p{Ll}\p{L}*$/u.test(first) && /^[\p{L}\p{N}]+$/u.test(second);
-
-async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
-  const { id, test: tests = [] } = call.options as { id?: string; test?: string[] };
-  const hint = (words: string): string =>
-    ['forge feature add', words, ...tests.map((test) => `--test ${quoteWord(test)}`)].join(' ');
-  if (second !== undefined && id !== undefined)
-    throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
-  if (second !== undefined && isTwoWords(first, second))
-    throw usage('feature.words', `Put quotes around it: ${hint(`"${first} ${second}"`)}`);
-  if (second !== undefined && /\s/.test(first.trim()))
-    throw usage(
-      'feature.words',
-      `${JSON.stringify(oneLine(first, 80))} is not an id, and a feature has only one text.`,
-      {
-        hint: hint(
-          tests.length > 0
-            ? quoteWord(`${first}: ${second}`)
-            : `${quoteWord(first)} --test ${quoteWord(second)}`,
-        ),
-      },
-    );
-  if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
-    throw usage('feature.no_name', `${first} needs a name.`, { hint: hint(`${first} "NAME"`) });
-  const given = second === undefined ? id : first;
-  const input = { ...changeOf(call), name: await call.text(second ?? first) };
-  const added = await call.forge().feature.add({ ...input, ...(given && { id: given }) }, firstRun(call));
-  noteFolder(call, added);
-  return added;
-}
-
-/** Tests run in the project's top folder. One that was written for a folder below it fails for that reason alone. */
-function noteFolder(call: Call, { features: [feature], first_run }: AddedFeature): void {
-  const { root } = call.forge();
-  const folder = formatArgv([relative(root, call.cwd)]);
-  if (!feature || call.cwd === root || !first_run || first_run.result === 'passed') return;
-  if (first_run.command.includes(folder)) return;
-  const test = `cd ${folder} && ${first_run.command}`;
-  call.say(
-    `! The test ran in ${oneLine(root, 200)}. To test this folder: forge feature edit ${feature.id} --test ${quoteWord(`sh -c ${quoteWord(test)}`)}`,
-  );
-}
 
 function renderAdded({ features, first_run }: AddedFeature, style: Style): string {
   const list = renderList({ features }, style, {});

@@ -10,7 +10,7 @@ import { eventUrl } from '../events/outbox.js';
 import { isSameOutside } from '../git/read.js';
 import { requireDecision } from '../ledger/audit.js';
 import { type LedgerRecord, readRecords, storeAudit } from '../ledger/memory.js';
-import { textIn, textsIn } from '../ledger/record.js';
+import { textIn } from '../ledger/record.js';
 import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
 import {
@@ -62,52 +62,46 @@ export function listFeatures(context: Context, raw?: z.infer<typeof FeatureFilte
   return { features: features.filter((feature) => !status || feature.status === status) };
 }
 
-/** With the last run of its tests: the command that failed, or the last one. */
+/** A run of its tests that memory has: the command that failed, or the last one. */
+export interface RecordedRun extends Pick<VerificationRun, 'command' | 'exit_code' | 'not_run'> {
+  at: string;
+  commit: string | null;
+  /** Files outside `.forge/` differed from the commit. */
+  dirty?: boolean;
+}
+
+/** With the last run of its tests, and the last one that passed if that is another one. */
 export interface ShownFeature extends Feature {
-  /** Of a failing one: the first run that failed after the last one that passed. */
-  fails_since?: string;
-  last_pass?: { at: string; commit: string | null };
-  /** When a person accepted its tests, which have not failed since (FEA-05). */
-  confirmed_at?: string;
-  last_run?: Pick<VerificationRun, 'command' | 'exit_code' | 'not_run'> & {
-    at: string;
-    commit: string | null;
-    /** Files outside `.forge/` differed from the commit. */
-    dirty?: true;
-  };
+  last_run?: RecordedRun;
+  last_pass?: RecordedRun;
 }
 
 export function showFeature(context: Context, { id }: { id: string }): ShownFeature {
   const feature = requireFeature(listFeatures(context).features, id);
-  const isOwn = (run: VerificationRun): boolean => run.feature === feature.id;
-  const runsOf = ({ kind, runs }: LedgerRecord) =>
-    kind === 'verification' ? (runs as VerificationRun[]) : [];
-  const all = readRecords(context, 'evaluation').map(({ record }) => record);
-  const records = all.filter((record) => runsOf(record).some(isOwn));
-  const last = records.at(-1);
-  const run = last && runsOf(last).findLast(isOwn);
-  if (!run) return feature;
-  const isPass = ({ exit_code, not_run }: VerificationRun): boolean => exit_code === 0 && !not_run;
-  const pass = records.findLast((record) => runsOf(record).filter(isOwn).every(isPass));
-  const isFailure = (each: VerificationRun): boolean => isOwn(each) && !isPass(each) && !each.not_run;
-  const since = records.slice(pass ? records.indexOf(pass) + 1 : 0);
-  const failed = feature.status === 'failing' && since.find((record) => runsOf(record).some(isFailure));
-  const confirmed = readRecords(context, 'audit').findLast(
-    ({ record }) => record.kind === 'feature_confirmed' && textsIn(record.features).includes(feature.id),
+  const runs = readRecords(context, 'evaluation').flatMap(({ record }) =>
+    record.kind === 'verification'
+      ? (record.runs as VerificationRun[])
+          .filter((run) => run.feature === feature.id)
+          .map((run) => describeRun(record, run))
+      : [],
   );
-  const at = String(confirmed?.record.at);
-  const isProvenSince = records.some((record) => String(record.at) > at && runsOf(record).some(isFailure));
-  const isConfirmed = confirmed && feature.status === 'passing' && !isProvenSince;
-  const { command, exit_code, not_run } = run;
-  const more = { ...(last.dirty ? { dirty: true as const } : {}), ...(not_run ? { not_run } : {}) };
+  const last_run = runs.at(-1);
+  const last_pass = runs.findLast(({ exit_code, not_run }) => exit_code === 0 && !not_run);
   return {
     ...feature,
-    ...(failed ? { fails_since: String(failed.at) } : {}),
-    ...(failed && pass ? { last_pass: { at: String(pass.at), commit: textIn(pass.commit) } } : {}),
-    ...(isConfirmed ? { confirmed_at: at } : {}),
-    last_run: { at: String(last.at), commit: textIn(last.commit), command, exit_code, ...more },
+    ...(last_run && { last_run }),
+    ...(last_pass && last_pass !== last_run && { last_pass }),
   };
 }
+
+const describeRun = (
+  { at, commit, dirty }: LedgerRecord,
+  { command, exit_code, not_run }: VerificationRun,
+): RecordedRun => ({
+  ...{ at: String(at), commit: textIn(commit), command, exit_code },
+  ...(dirty ? { dirty: true } : {}),
+  ...(not_run ? { not_run } : {}),
+});
 
 /** The feature that passed last with uncommitted changes, if HEAD has the code from before them. The tree is clean. */
 export async function passedWithLostCode(context: Context): Promise<string | null> {

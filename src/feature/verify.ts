@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod/mini';
 import { formatArgv, testArgv } from '../core/argv.js';
@@ -205,7 +205,7 @@ async function verifyOne(
   const runs = isRepeated ? await runTests(context, feature, commands, watch) : first;
   const last = runs.at(-1) as ProcessRun;
   const { argv, exit_code, output } = last;
-  const not_run = whyNotRun(context.layout.root, last);
+  const not_run = whyNotRun(last);
   const tree = await readTested(context);
   const after = not_run === null ? recordResult(context, feature, { argvs: commands, last, tree }) : feature;
   const shared = {
@@ -247,7 +247,7 @@ export async function runTests(
     watch.known?.set(formatArgv(argv), run);
     watch.onRun?.(feature.id, run);
     runs.push(run);
-    if (run.exit_code !== 0 || whyNotRun(context.layout.root, run) !== null) break;
+    if (run.exit_code !== 0 || whyNotRun(run) !== null) break;
   }
   return runs;
 }
@@ -279,21 +279,12 @@ const NOTHING_RAN: readonly RegExp[] = [
   // cargo test, node --test
   /^test result: ok\. 0 passed;/m,
   /^(?:#|ℹ) pass 0$/m,
-  // pytest, unittest, mocha, jest and vitest, rspec, phpunit
+  // pytest, unittest, mocha, jest and vitest
   /^=* *(?:no tests (?:ran|collected)\b|\d+ (?:deselected|skipped)(?:, \d+ (?:deselected|skipped|warnings?))* in )/m,
   /^Ran (?:0 tests in |(\d+) tests? in .*\n+OK \(skipped=\1\)$)/m,
   /^\s*0 passing\b/m,
   /^No tests? (?:files )?found, exiting with code 0/m,
   /^ *Tests:? +(?:\d+ (?:skipped|todo)[,| ]*)+(?:\d+ total|\(\d+\))$/m,
-  /^(?:0 examples, 0 failures|(\d+) examples?, 0 failures, \1 pending)/m,
-  /^No tests executed!/m,
-  // ava
-  /^ *\S? *Couldn['’]t find any (?:files to test|matching tests)/m,
-  // ctest, prove, make with a file called test, and pnpm
-  /^No tests were found!!!$/m,
-  /^Result: NOTESTS$/m,
-  /^g?make: (?:Nothing to be done for )?'[\w-]*(?:test|check)[\w-]*'(?: is up to date)?\.\s*$/,
-  /^(?:None of the selected packages has a "|No projects matched the filters)/m,
 ];
 
 /** How they report that a test ran. One command may use several runners. */
@@ -305,24 +296,17 @@ const SOME_RAN: readonly RegExp[] = [
   /^=* *(?:.*, )?\d+ (?:passed|failed|errors?)\b.* in /m,
   /^\s*[1-9]\d* (?:passing|failing)\b/m,
   /^ *Tests:? .*\d+ (?:passed|failed)\b/m,
-  /^Result: (?:PASS|FAIL)$/m,
 ];
 
-/** How a program that a command names reports that what it should run is missing. */
-const MISSING: readonly (readonly [program: RegExp, report: RegExp])[] = [
-  [/\bpython/, /^\S*python[\d.]*: No module named \S+$/m],
-  [/\bnpm\b/, /^npm (?:error|ERR!) Missing script: .+$/m],
-  [/\bnpm\b/, /^Unknown command: "[^"]+"$/m],
-  [/\bcargo\b/, /^error: no (?:such (?:sub)?command:|test target named) .+$/m],
-  [/\bgo\b/, /^go \S+: unknown command$/m],
-  [
-    /make\b/,
-    /^g?make: \*\*\* No (?:rule to make target [^,\n]+|targets specified and no makefile found)\. +Stop\.$/m,
-  ],
+/** How python, npm, cargo, go and make report that what they should run is missing. */
+const MISSING: readonly RegExp[] = [
+  /^\S*python[\d.]*: No module named \S+$/m,
+  /^npm (?:error|ERR!) Missing script: .+$/m,
+  /^Unknown command: "[^"]+"$(?=[\s\S]*npm help)/m,
+  /^error: no (?:such (?:sub)?command:|test target named) .+$/m,
+  /^go \S+: unknown command$/m,
+  /^g?make: \*\*\* No (?:rule to make target [^,\n]+|targets specified and no makefile found)\. +Stop\.$/m,
 ];
-
-/** How node --test reports a file that is not there. Later on, somebody has removed it. */
-const MISSING_AT_FIRST: typeof MISSING = [...MISSING, [/\bnode\b/, /^Could not find '.+'$/m]];
 
 /** Make hides the exit code of the program. */
 const FAILED_IN_MAKE = /^g?make(?:\[\d+\])?: \*\*\* \[.+\] Error 12[67]$/m;
@@ -332,13 +316,12 @@ const NOT_FOUND = 127;
 const UNFOUND = /not found|permission denied|no such file/i;
 
 /**
- * Why a command shows neither pass nor failure: what it needs from outside the project is missing, or no test ran. Null
- * when it shows one. `isFirst`: of a new feature, whose tests may not be there yet.
+ * Why a command shows neither pass nor failure: a program is missing, or no test ran. Null when it shows one. `isFirst`: of
+ * a new feature, whose tests may not be there yet.
  */
-export function whyNotRun(root: string, run: ProcessRun, isFirst = false): string | null {
+export function whyNotRun(run: ProcessRun, isFirst = false): string | null {
   const { argv, started, exit_code, ended, output } = run;
   const [program = ''] = argv;
-  if (!started && isOwn(root, program) && !isFirst) return null;
   if (!started) return `${program}: ${ended === 'not found' ? 'command not found' : ended}`;
   // It was stopped, or a signal ended it.
   if (exit_code === null) return null;
@@ -346,33 +329,14 @@ export function whyNotRun(root: string, run: ProcessRun, isFirst = false): strin
   const isIn = (pattern: RegExp): boolean => pattern.test(shown);
   if ((exit_code === 0 || isFirst) && NOTHING_RAN.some(isIn) && !SOME_RAN.some(isIn)) return 'no test ran';
   if (exit_code === 0) return null;
-  const reports = (isFirst ? MISSING_AT_FIRST : MISSING).filter(([name]) => name.test(argv.join(' ')));
-  const [missing] = reports.flatMap(([, report]) => report.exec(shown) ?? []);
-  if (missing !== undefined) return oneLine(missing, 120);
-  if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE && !isIn(FAILED_IN_MAKE)) return null;
+  const [missing] = MISSING.flatMap((report) => report.exec(shown) ?? []);
+  const isUnfound = exit_code === NOT_FOUND || exit_code === NOT_EXECUTABLE || isIn(FAILED_IN_MAKE);
+  if (missing === undefined && !isUnfound) return null;
   const cause = shown
     .trimEnd()
     .split('\n')
     .findLast((line) => UNFOUND.test(line));
-  if (cause !== undefined && isOwn(root, unfoundIn(cause))) return null;
-  return oneLine(cause ?? `${program}: exit code ${exit_code}`, 120);
-}
-
-/** The name beside the report: `sh: 1: bin/app: not found`, `zsh:1: no such file or directory: bin/app`. */
-function unfoundIn(line: string): string {
-  const parts = line.split(': ');
-  const at = parts.findIndex((part) => UNFOUND.test(part));
-  const name = (parts[at + 1] ?? parts[at - 1] ?? '').split(' ').at(-1) ?? '';
-  return name.replace(/^['"‘]|['"’]$/g, '');
-}
-
-/** What is installed or built is missing in a fresh clone, too. */
-const MADE = /(?:^|\/)(?:node_modules|vendor|\.?venv|target|build|dist|out)\//;
-
-/** A path of the project's own files. */
-function isOwn(root: string, name: string): boolean {
-  const path = relative(root, resolve(root, name));
-  return name.includes('/') && !path.startsWith('..') && !MADE.test(path);
+  return oneLine(missing ?? cause ?? `${program}: exit code ${exit_code}`, 120);
 }
 
 export interface FirstRun {
@@ -404,8 +368,7 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
   const missing = last.exit_code === 0 ? undefined : missingTest(context.layout.root, last.argv);
-  const not_run =
-    missing === undefined ? whyNotRun(context.layout.root, last, true) : `${missing} does not exist yet`;
+  const not_run = missing === undefined ? whyNotRun(last, true) : `${missing} does not exist yet`;
   if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
   const ran = {

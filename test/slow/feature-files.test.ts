@@ -1,5 +1,4 @@
 import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
@@ -207,19 +206,12 @@ describe('a new feature', () => {
 
   it('FEA-05 a person confirms it; an agent does not', async () => {
     const project = await makeForge();
-    const shown = async () => (await runForge(project, ['feature', 'show', 'A'])).stdout;
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test ! -e broken']);
     await runForge(project, ['feature', 'verify', 'A']);
     await expectError(project, ['feature', 'confirm', 'A'], '3');
     await forgeJson(project, ['feature', 'confirm', '--all', '--yes'], { terminal: true });
     expect(storedFeature(project, 'A')).not.toHaveProperty('unproven');
     expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing +a\n$/);
-    expect(await shown()).toMatch(/^ *confirmed +\S+ by a person; its tests were never seen to fail$/m);
-    project.write('broken', '');
-    await runForge(project, ['feature', 'verify', 'A']);
-    rmSync(join(project.dir, 'broken'));
-    await runForge(project, ['feature', 'verify', 'A']);
-    expect(await shown()).not.toContain('confirmed');
   });
 
   it('FEA-05 a result of the old test says nothing about a new one', async () => {
@@ -235,10 +227,10 @@ describe('a new feature', () => {
   });
 
   /** A feature that is not verified yet; its test prints that, and has that exit code. */
-  async function printing(output: string, code = 0, runner = ''): Promise<Project> {
+  async function printing(output: string, code = 0): Promise<Project> {
     const project = await makeForge();
     project.write('output.txt', output);
-    const test = `sh -c 'cat output.txt; exit ${code} # ${runner}'`;
+    const test = `sh -c 'cat output.txt; exit ${code}'`;
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
     return project;
   }
@@ -250,10 +242,6 @@ describe('a new feature', () => {
     ['node', 'TAP version 13\n1..0\n# tests 0\n# pass 0\n'],
     ['node', '# tests 1\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 1\n'],
     ['pytest', '=== no tests ran in 0.01s ===\n'],
-    ['rspec', '1 example, 0 failures, 1 pending\n'],
-    ['ctest', 'Test project /a\nNo tests were found!!!\n'],
-    ['prove', 't/a.t .. skipped: no tty\nFiles=1, Tests=0,  0 wallclock secs\nResult: NOTESTS\n'],
-    ['ava', '\n  ✘ Couldn’t find any matching tests\n'],
     ['pytest', 'collected 9 items / 9 deselected / 0 selected\n\n=== 9 deselected in 0.05s ===\n'],
     ['pytest', 's\n1 skipped, 8 deselected, 1 warning in 0.02s\n'],
     ['mocha', '\n\n  0 passing (1ms)\n\n'],
@@ -261,10 +249,6 @@ describe('a new feature', () => {
     ['vitest', '\u001b[2m      Tests \u001b[22m \u001b[33m3 skipped\u001b[39m\u001b[90m (3)\u001b[39m\n'],
     ['unittest', 'Ran 0 tests in 0.000s\n\nOK\n'],
     ['unittest', 'ss\n-----\nRan 2 tests in 0.000s\n\nOK (skipped=2)\n'],
-    ['make', "make: 'test' is up to date.\n"],
-    ['make', "make: Nothing to be done for 'check'.\n"],
-    ['pnpm', 'None of the selected packages has a "test" script\n'],
-    ['pnpm', 'No projects matched the filters in "/a"\n'],
   ])('FEA-05 a run of %s in which no test ran is not a pass', async (_, output) => {
     const project = await printing(output);
     const { exitCode, stdout } = await runForge(project, ['feature', 'verify', 'A']);
@@ -286,7 +270,6 @@ describe('a new feature', () => {
     ['unittest', 'Ran 3 tests in 0.000s\n\nOK (skipped=2)\n'],
     ['jest', 'Tests:       3 skipped, 1 passed, 4 total\n'],
     ['node', '# tests 2\n# pass 1\n# skipped 1\n'],
-    ['a build by make', "make: 'kilo' is up to date.\n"],
   ])('FEA-05 a run of %s in which something passed is a pass', async (_, output) => {
     expect((await runForge(await printing(output), ['feature', 'verify', 'A'])).exitCode).toBe(0);
   });
@@ -317,12 +300,9 @@ describe('a new feature', () => {
     ['error: no such subcommand: `tset`', 'error: no such subcommand: `tset`'],
     ['go vtt: unknown command', 'go vtt: unknown command'],
   ])('FEA-05 a program that does not find what to run has run no test: %s', async (output, reason) => {
-    const runner = /make|cargo|go/.exec(`${output} cargo`)?.[0];
-    const { stdout } = await runForge(await printing(`${output}\n`, 2, runner), ['feature', 'verify', 'A']);
+    const { stdout } = await runForge(await printing(`${output}\n`, 2), ['feature', 'verify', 'A']);
     expect(stdout).toContain('not run (');
     expect(stdout).toContain(reason);
-    const other = await printing('npm error Missing script: "x"\n', 2, 'node');
-    expect((await runForge(other, ['feature', 'verify', 'A'])).stdout).toContain('failing');
   });
 
   it('FEA-05 reports a test that fails or has no tool; --no-run and import run nothing', async () => {

@@ -96,7 +96,7 @@ export const FeaturesView = () => (
   </Ask>
 );
 
-function LastRun({ at, commit, dirty, command, exit_code, not_run }: NonNullable<Feature['last_run']>) {
+function Run({ at, commit, dirty, command, exit_code, not_run }: NonNullable<Feature['last_run']>) {
   const how = not_run ?? (exit_code === null ? 'stopped' : exit_code === 0 ? '' : `exit code ${exit_code}`);
   const where = commit && `${dirty ? 'with uncommitted changes after' : 'at'} ${commit.slice(0, 8)}`;
   return (
@@ -109,7 +109,7 @@ function LastRun({ at, commit, dirty, command, exit_code, not_run }: NonNullable
 export const FeatureView = ({ id }: { id: string }) => (
   <Detail route="features/:id" id={id} back={['features', 'all features']}>
     {({ feature, history, checkpoints }) => {
-      const { status, tests = [], verified_by = [], last_run, fails_since, confirmed_at } = feature;
+      const { status, tests = [], verified_by = [], last_run, last_pass } = feature;
       const [, label, tone] = STATES.find(([name]) => name === status) ?? [status, status, 'neutral'];
       return (
         <>
@@ -118,9 +118,8 @@ export const FeatureView = ({ id }: { id: string }) => (
               rows={[
                 ['evidence', evidenceOf(feature)],
                 ['ran', verified_by],
-                ['confirmed by a person', confirmed_at && <Time at={confirmed_at} />],
-                ['fails since', fails_since && <Time at={fails_since} />],
-                ['last run', last_run && <LastRun {...last_run} />],
+                ['last run', last_run && <Run {...last_run} />],
+                ['last pass', last_pass && <Run {...last_pass} />],
                 ['tests', tests],
                 ['blocked by', blockers(feature).join(', ')],
                 ['priority', feature.priority],

@@ -36,17 +36,7 @@ import {
   unknownTask,
 } from './local-claims.js';
 import { eventUrl, placeOf, warnUnapproved } from './outbox.js';
-import {
-  asOutside,
-  BUDGET,
-  closeServer,
-  openServer,
-  type Server,
-  SILENCE,
-  warnAway,
-  whySilent,
-  within,
-} from './server.js';
+import { BUDGET, isSilent, type Server, SILENCE, warnAway, within, withServer } from './server.js';
 
 const ClaimInput = z.strictObject({
   id: z.string(),
@@ -170,46 +160,37 @@ export async function withBucket<T>(
     return null;
   }
   // Retry at once when a person asks.
-  if (ms <= BUDGET && whySilent(context) !== null) return null;
+  if (ms <= BUDGET && isSilent(context)) return null;
   const deadline = elapsed() + ms;
   const left = (): number => Math.max(1, deadline - elapsed());
-  let server: Server | undefined;
+  const open = async (server: Server): Promise<T> => work(await openBucket(context, server, left()), server);
   try {
-    const open = await within(left(), openServer(context, left()));
-    server = open;
-    return await within(
-      left(),
-      persist(left, async () => {
-        const bucket = await openBucket(context, open, left());
-        return work(bucket, open).catch(asStarting);
-      }),
+    return await withServer(
+      context,
+      '',
+      (server) =>
+        within(
+          left(),
+          persist(left, () => open(server)),
+        ),
+      { ms },
     );
   } catch (error) {
-    const isAway = error instanceof ForgeError ? error.kind === 'outside' : server || isTimeout(error);
-    if (!isAway) throw error;
-    warnAway(context, server ? asOutside(server, error, '') : error);
+    if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
+    warnAway(context, error);
     return null;
-  } finally {
-    if (server) closeServer(server);
   }
 }
 
-const isTimeout = (error: unknown): boolean => (error as Error).message === 'timeout';
-
-/** Until a new bucket is ready, the library reports that JetStream is off. */
-function asStarting(error: Error): never {
-  throw error.name === 'JetStreamNotEnabled' ? new Error('no leader') : error;
-}
-
-/** Tries again while a bucket has no leader. */
+/** Tries again while a bucket has no leader, or is so new that the library reports that JetStream is off. */
 async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T> {
   for (;;)
     try {
       return await work();
     } catch (error) {
-      const { message } = error as Error;
-      const isBusy = /timeout|no responders|temporarily unavailable|no leader/i.test(message);
-      if (!isBusy || left() < 100) throw error;
+      const { name, message } = error as Error;
+      const isBusy = /timeout|no responders|temporarily unavailable|no leader|JetStreamNotEnabled/i;
+      if (!isBusy.test(`${name} ${message}`) || left() < 100) throw error;
       await setTimeout(50);
     }
 }

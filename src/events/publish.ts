@@ -4,16 +4,7 @@ import { type Context, readConfig } from '../project/project.js';
 import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './event.js';
 import { listWaiting, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
 import { fetchPromotions } from './promotions.js';
-import {
-  BUDGET,
-  requireOn,
-  type Server,
-  SILENCE,
-  warnAway,
-  whySilent,
-  within,
-  withServer,
-} from './server.js';
+import { BUDGET, isSilent, requireOn, type Server, SILENCE, warnAway, within, withServer } from './server.js';
 import { type EventStream, openStream } from './stream.js';
 
 /** An event that this command wrote, and whether the server has it. */
@@ -45,12 +36,9 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
   });
   if (own.length === 0) return [];
   try {
-    const why = whySilent(context);
-    if (why !== null) throw new Error(why);
-    await within(BUDGET, deliver(context, elapsed() + BUDGET));
+    if (!isSilent(context)) await deliver(context, elapsed() + BUDGET);
   } catch (error) {
-    // With an empty outbox, only what others have learned could not be read. The next command reads it.
-    if (listWaiting(context).length > 0) warnAway(context, error);
+    warnAway(context, error);
   }
   const left = new Set(listWaiting(context));
   return own.map(({ name, event: { id, type } }) => ({ id, type, sent: !left.has(name) }));
@@ -86,7 +74,7 @@ async function deliver(context: Context, deadline: number): Promise<Pick<Flushed
       await Promise.all(batch);
     }
     // Ignored if it fails, because the next pull brings others' promotions.
-    if (stream && left() > 1) await fetchPromotions(context, stream).catch(() => undefined);
+    if (stream) await within(left(), fetchPromotions(context, stream)).catch(() => undefined);
     return { kept_by: stream ? 'stream' : 'none' };
   };
   return withServer(context, 'forge events flush', send, { ms: left() });

@@ -43,23 +43,19 @@ interface Target {
 /** ms in which this process does not ask a server again that did not answer. */
 const SILENT_MS = 5000;
 
-/** Why the server was not reached, and until when it is not tried again: for each command, by its list of warnings. */
-const away = new WeakMap<readonly string[], { until: number; why: string }>();
+/** Until when a command does not ask the server again, by its list of warnings. */
+const away = new WeakMap<readonly string[], number>();
 
-/** Why the server was not reached just now; null when it may be tried. */
-export function whySilent({ warnings }: Context): string | null {
-  const found = away.get(warnings);
-  return found && found.until > elapsed() ? found.why : null;
-}
+/** True while the server did not answer this command just now. */
+export const isSilent = ({ warnings }: Context): boolean => (away.get(warnings) ?? 0) > elapsed();
 
 /** EVT-02: a command shows one warning about an unreachable server, however many parts failed. */
 export function warnAway(context: Context, error: unknown): void {
-  const { message } = error as Error;
-  const why = message === 'timeout' ? 'the server did not answer in time' : message.replace(/\.$/, '');
-  away.set(context.warnings, { until: elapsed() + SILENT_MS, why });
+  const why = (error as Error).message;
+  away.set(context.warnings, elapsed() + SILENT_MS);
   warnOnce(
     context,
-    `Claims hold in the worktrees of this repository only, and events wait in the outbox (forge events flush): ${why}.`,
+    `Claims hold in the worktrees of this repository only, and events wait in the outbox (forge events flush): ${why}`,
   );
 }
 
@@ -83,7 +79,7 @@ export async function openServer(context: Context, ms: number, stays = false): P
   const once = { reconnect: false, maxReconnectAttempts: 0 };
   const forever = { reconnect: true, maxReconnectAttempts: -1, reconnectTimeWait: 500 };
   try {
-    const connection = await endingSockets(() =>
+    const connecting = () =>
       nats.connect({
         ...options,
         ...(authenticator ? { authenticator: authenticator(nats) } : {}),
@@ -93,8 +89,8 @@ export async function openServer(context: Context, ms: number, stays = false): P
         timeout: Math.max(50, Math.floor(ms / servers.length)),
         ...(stays ? forever : once),
         noAsyncTraces: true,
-      }),
-    );
+      });
+    const connection = await endingSockets(() => within(ms, connecting()));
     return { nats, connection, name, describe };
   } catch (error) {
     const why = describe(error);
@@ -247,12 +243,6 @@ function describeError(error: unknown, secrets: readonly string[]): string {
   ).replace(/\.$/, '');
 }
 
-/** A failure of the server as exit 6. */
-export const asOutside = (server: Server, error: unknown, hint: string): ForgeError =>
-  error instanceof ForgeError
-    ? error
-    : outside('events.failed', `${server.name}: ${server.describe(error)}.`, { hint });
-
 /** JetStream reports failures as numbers. */
 export const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 0;
 /** No such stream. */
@@ -291,7 +281,8 @@ export async function withServer<T>(
   try {
     return await work(server);
   } catch (error) {
-    throw asOutside(server, error, hint);
+    if (error instanceof ForgeError) throw error;
+    throw outside('events.failed', `${server.name}: ${server.describe(error)}.`, { hint });
   } finally {
     closeServer(server);
   }

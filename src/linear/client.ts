@@ -59,8 +59,6 @@ export class Unavailable extends ForgeError {
   constructor(
     message: string,
     readonly waitMs: number,
-    /** It failed at once, so it may work at once. */
-    readonly isQuick = false,
   ) {
     super('outside', 'linear.unavailable', message, { hint: 'forge linear sync   # tries again' });
   }
@@ -74,14 +72,17 @@ export function connect(env: Env, key: string): Request {
   const say = (text: string): string => oneLine(text.replaceAll(key, '<key>'), 200);
   return async ({ text, answer }, variables) => {
     const body = JSON.stringify({ query: text, variables });
-    for (let attempt = 1; ; attempt++)
-      try {
-        return checkAnswer(answer, dataOf(await post(url, key, body, say), say));
-      } catch (error) {
-        const mayWork = error instanceof Unavailable && error.waitMs === 0 && error.isQuick;
-        if (!mayWork || attempt === ATTEMPTS) throw error;
-        await setTimeout(100 * attempt + Math.random() * 100);
-      }
+    let reply = await post(url, key, body, say);
+    // What failed at once may work at once.
+    for (
+      let attempt = 1;
+      reply.status >= 500 && waitOf(reply.headers) === 0 && attempt < ATTEMPTS;
+      attempt++
+    ) {
+      await setTimeout(100 * attempt + Math.random() * 100);
+      reply = await post(url, key, body, say);
+    }
+    return checkAnswer(answer, dataOf(reply, say));
   };
 }
 
@@ -98,7 +99,7 @@ function checkAnswer<T>(shape: Document<T>['answer'], data: unknown): T {
 function dataOf({ status, headers, text }: Reply, say: (text: string) => string): unknown {
   const waitMs = waitOf(headers);
   if (status === 429) throw limited(waitMs);
-  if (status >= 500) throw new Unavailable(`Linear answered ${status}.`, waitMs, true);
+  if (status >= 500) throw new Unavailable(`Linear answered ${status}.`, waitMs);
   const answer = parse(text, headers.get('content-type') ?? '');
   const [error] = answer?.errors ?? [];
   const code = String(error?.extensions?.code ?? '');

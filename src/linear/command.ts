@@ -102,8 +102,8 @@ function renderSync(
     ...reopened.map((id) => `  ${id} was reopened in Linear, and is active again`),
     ...pushed.map((what) => `  ${what}`),
     ...conflicts.map(
-      ({ id, field, ours, theirs, is_local }) =>
-        `${style.warn('!')} ${id}: ${field} was changed ${is_local ? 'only here, and forge does not send texts' : 'here and in Linear'}. Kept Linear's: ${JSON.stringify(oneLine(theirs, 80))}. Yours is under "replaced" in the issue's file: ${JSON.stringify(oneLine(ours, 80))}`,
+      ({ id, field, ours, theirs }) =>
+        `${style.warn('!')} ${id}: ${field} was changed here, and forge does not send texts. Kept Linear's: ${JSON.stringify(oneLine(theirs, 80))}. Yours is under "replaced" in the issue's file: ${JSON.stringify(oneLine(ours, 80))}`,
     ),
     ...failed.map(
       ({ issue, message }) => `${style.bad('✗')} ${issue}${issue === '' ? '' : ': '}${oneLine(message, 200)}`,

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { linearQueueFile } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
-import { type Context, timestamp } from '../project/project.js';
+import type { Context } from '../project/project.js';
 
 const Pending = z.looseObject({
   kind: z.enum(['comment', 'state']),
@@ -15,7 +15,6 @@ const Pending = z.looseObject({
   type: z.optional(z.string()),
   /** The state is sent even if the issue has ended in Linear. */
   reopens: z.optional(z.boolean()),
-  at: z.optional(z.string()),
 });
 /** A change to send to Linear. */
 export type Pending = z.infer<typeof Pending>;
@@ -52,12 +51,13 @@ export function changeQueue(context: Context, change: (queue: Queue) => Queue): 
   });
 }
 
-/** The same thing is sent once: a later state of an issue replaces an earlier one, a comment has an id. */
-export function enqueue(context: Context, entry: Pending): void {
-  const isSame = (other: Pending): boolean =>
-    other.kind === entry.kind && other.uuid === entry.uuid && other.id === entry.id;
+/** A later state of an issue is the same thing as an earlier one; a comment has an id. */
+export const isSame = (one: Pending, other: Pending): boolean =>
+  one.kind === other.kind && one.uuid === other.uuid && one.id === other.id;
+
+/** The same thing is sent once. */
+export const enqueue = (context: Context, entry: Pending): void =>
   changeQueue(context, (queue) => ({
     ...queue,
-    pending: [...queue.pending.filter((other) => !isSame(other)), { ...entry, at: timestamp(context) }],
+    pending: [...queue.pending.filter((other) => !isSame(other, entry)), entry],
   }));
-}

@@ -106,17 +106,8 @@ export function branchName({ linear_id, title, type }: Pick<Issue, 'linear_id' |
 }
 
 /** A UUID that follows from a text: sending the same thing again is recognized as the same. */
-export function uuidFrom(text: string): string {
-  const hex = sha256(`forge\0${text}`);
-  const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
-}
+export const uuidFrom = (text: string): string =>
+  sha256(`forge\0${text}`).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 
 const OPTIONAL_TEXT = z.nullish(z.string());
 
@@ -143,8 +134,6 @@ export interface Conflict {
   field: string;
   ours: string;
   theirs: string;
-  /** It was not changed in Linear. */
-  is_local: boolean;
 }
 
 /** Linear's types of states that end an issue. */
@@ -176,15 +165,7 @@ export function mergeRemote(
     const ours = local?.[field];
     const isEdited = ours !== undefined && base[field] !== undefined && ours !== base[field];
     return isEdited && ours !== theirs[field]
-      ? [
-          {
-            id: remote.identifier,
-            field,
-            ours,
-            theirs: theirs[field],
-            is_local: theirs[field] === base[field],
-          },
-        ]
+      ? [{ id: remote.identifier, field, ours, theirs: theirs[field] }]
       : [];
   });
   const criteria = [...theirs.description.matchAll(/^\s*[-*] \[[ xX]\] (.+)$/gm)].map(([, text = '']) =>

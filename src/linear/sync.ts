@@ -1,19 +1,16 @@
 import { ForgeError, outside } from '../core/error.js';
-import { doneIssueFile, focusFile, linearFolder, shown, shownFrom } from '../core/paths.js';
+import { doneIssueFile, focusFile } from '../core/paths.js';
 import { encodeDocument, isId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { ownClaims } from '../events/local-claims.js';
 import { changeActive, updateFeatures } from '../feature/store.js';
 import { LOCAL } from '../feature/tasks.js';
-import { readUncommitted } from '../git/status.js';
 import { cleanForeign } from '../guard/guard.js';
-import { type Context, orWarn, readConfig, timestamp } from '../project/project.js';
+import { type Context, readConfig, timestamp } from '../project/project.js';
 import { FOCUS, NO_FOCUS } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
 import { connect, type Request, readKey, requireKey, Unavailable } from './client.js';
 import { ADD_COMMENT, ASSIGNED, COMMENT, CREATE, ISSUE, TEAMS, UPDATE } from './documents.js';
 import { activeIssues, asActive, doneIds, moveToHistory, readDone, replaceIssue } from './issue.js';
-import { changeQueue, enqueue, type Pending, readQueue } from './queue.js';
+import { changeQueue, enqueue, isSame, type Pending, readQueue } from './queue.js';
 import {
   type Conflict,
   type Issue,
@@ -54,26 +51,9 @@ const syncing =
     const pulled = pulls
       ? await noteFailure(context, () => pull(context, request))
       : { pulled: [], closed: [], reopened: [], conflicts: [] };
-    const pushed = !pushes
-      ? { pushed: [], queued: readQueue(context).pending.length, failed: [] }
-      : context.disk.dryRun
-        ? planPush(context)
-        : await push(context, request);
-    await warnUncommitted(context);
-    return { ...pulled, ...pushed };
+    if (!pushes) return { ...pulled, pushed: [], queued: readQueue(context).pending.length, failed: [] };
+    return { ...pulled, ...(context.disk.dryRun ? planPush(context) : await push(context, request)) };
   };
-
-/** Issues that are not committed stop `git switch` and `git merge`. The end of a session commits them. */
-async function warnUncommitted(context: Context): Promise<void> {
-  const { git, repository, layout, disk } = context;
-  if (!git || !repository || disk.dryRun || readRunning(context)) return;
-  const folder = linearFolder(layout);
-  if ((await readUncommitted(git, [shownFrom(repository.root, folder)])).length === 0) return;
-  const name = shown(layout, folder);
-  context.warnings.push(
-    `${name} is not committed, and no session is running whose end commits it: git add ${name} && forge commit -m "Sync the issues" --why "They changed in Linear"`,
-  );
-}
 
 export const syncIssues = syncing({ pulls: true, pushes: true });
 export const pullIssues = syncing({ pulls: true, pushes: false });
@@ -83,8 +63,7 @@ export const pushIssues = syncing({ pulls: false, pushes: true });
 async function noteFailure<T>(context: Context, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work();
-    const { error, pending } = readQueue(context);
-    if (error && pending.length + waiting(context).length === 0) setError(context, null);
+    setError(context, null);
     return result;
   } catch (error) {
     if (error instanceof ForgeError && error.kind === 'outside') setError(context, error.message);
@@ -119,7 +98,7 @@ async function pull(
     const type = isDone(state?.type) && !waits?.reopens ? undefined : waits?.type;
     return { ...issue, state: type === undefined ? state : { name: type, type } };
   };
-  const safe = (await cleanRemote(context, [...remote, ...others], present)).map(newer);
+  const safe = (await cleanRemote(context, [...remote, ...others])).map(newer);
   const now = timestamp(context);
   const conflicts: Conflict[] = [];
   const done: Issue[] = [];
@@ -174,30 +153,22 @@ async function assignedIssues(request: Request): Promise<RemoteIssue[]> {
   return found;
 }
 
-/** Text of others: hidden characters, secrets and personal data are removed before it is stored. `present` has it already. */
-async function cleanRemote(
-  context: Context,
-  issues: readonly RemoteIssue[],
-  present: readonly Issue[] = [],
-): Promise<RemoteIssue[]> {
+/** Text of others: hidden characters, secrets and personal data are removed before it is stored. */
+async function cleanRemote(context: Context, issues: readonly RemoteIssue[]): Promise<RemoteIssue[]> {
   for (const { identifier } of issues)
     if (!isId(identifier))
       throw outside('linear.answer', `Linear sent an issue with an odd id: ${oneLine(identifier, 40)}.`);
-  const clean = new Map<string, string>();
-  for (const { title, description, labels } of present)
-    for (const text of [title, description, ...labels]) clean.set(text, text);
   const texts = issues.flatMap(({ title, description, labels }) => [
     ...[title, description ?? ''],
     ...(labels?.nodes ?? []).map(({ name }) => name),
   ]);
-  const fresh = [...new Set(texts)].filter((text) => !clean.has(text));
-  for (const [i, text] of (await cleanForeign(context, fresh)).entries()) clean.set(fresh[i] ?? '', text);
-  const cleaned = (text: string): string => clean.get(text) ?? '';
+  const clean = await cleanForeign(context, texts);
+  const next = (): string => clean.shift() ?? '';
   return issues.map(({ labels, ...issue }) => ({
     ...issue,
-    title: cleaned(issue.title),
-    description: cleaned(issue.description ?? ''),
-    ...(labels ? { labels: { nodes: labels.nodes.map(({ name }) => ({ name: cleaned(name) })) } } : {}),
+    title: next(),
+    description: next(),
+    ...(labels ? { labels: { nodes: labels.nodes.map(() => ({ name: next() })) } } : {}),
   }));
 }
 
@@ -212,21 +183,23 @@ function planPush(context: Context): Pick<Synced, 'pushed' | 'queued' | 'failed'
 
 const nameOf = ({ issue, kind }: Pending): string => `${issue} ${kind}`;
 
-/** New issues first: their comments and states follow. Stops after `maxFailures`, and while Linear asks to wait. */
+/** New issues first: their comments and states follow. Stops where Linear does not answer, or asks to wait. */
 async function push(
   context: Context,
   request: Request,
-  maxFailures = 3,
 ): Promise<Pick<Synced, 'pushed' | 'queued' | 'failed'>> {
   const pushed: string[] = [];
   const failed: Failure[] = [];
+  let isOver = false;
   const attempt = async (issue: string, work: () => Promise<string>): Promise<void> => {
-    if (failed.length >= maxFailures) return;
+    if (isOver) return;
     try {
       pushed.push(await work());
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
       failed.push({ issue, message: error.message });
+      // Linear may refuse one of them and take the others.
+      isOver = error.code !== 'linear.error';
       if (!(error instanceof Unavailable) || error.waitMs === 0) return;
       const not_before = new Date(context.world.now().getTime() + error.waitMs).toISOString();
       changeQueue(context, (queue) => ({ ...queue, not_before }));
@@ -284,7 +257,6 @@ async function create(context: Context, request: Request, issue: Issue): Promise
   // An issue that nobody has started gets the state that the team gives to new ones.
   if (state !== 'unstarted' && state !== made.state?.type)
     enqueue(context, { kind: 'state', issue: made.identifier, uuid: made.id, type: state });
-  await moveClaim(context, issue.linear_id, made.identifier);
   return `${made.identifier} issue (was ${issue.linear_id})`;
 }
 
@@ -308,18 +280,6 @@ function renameIssue(context: Context, before: string, issue: Issue): void {
   });
 }
 
-/** The claim of a local issue goes with its new id. */
-async function moveClaim(context: Context, before: string, after: string): Promise<void> {
-  const claim = ownClaims(context).find(({ task, state }) => task === before && state === 'held');
-  if (!claim) return;
-  const { claimTask, releaseTask } = await import('../events/claim.js');
-  const what = `The claim of ${before} was not moved to ${after}`;
-  await orWarn(context, what, async () => {
-    await claimTask(context, { id: after, seconds: claim.seconds }, { byFocus: claim.by_focus });
-    await releaseTask(context, { id: before });
-  });
-}
-
 async function teamOf(context: Context, request: Request): Promise<string> {
   const { nodes } = (await request(TEAMS, {})).teams;
   const wanted = readConfig(context).linear.team;
@@ -339,10 +299,8 @@ async function send(context: Context, request: Request, entry: Pending): Promise
   else await sendState(request, entry);
   changeQueue(context, (queue) => ({
     ...queue,
-    pending: queue.pending.filter(
-      ({ kind, uuid, id, at }) =>
-        kind !== entry.kind || uuid !== entry.uuid || id !== entry.id || at !== entry.at,
-    ),
+    // A later state may have replaced it meanwhile.
+    pending: queue.pending.filter((other) => !isSame(other, entry) || other.type !== entry.type),
   }));
   return nameOf(entry);
 }
@@ -403,7 +361,7 @@ async function flushQuietly(context: Context): Promise<void> {
   try {
     const key = await readKey(context.world.env);
     if (key === null) return;
-    const { failed } = await push(context, connect(context.world.env, key), 1);
+    const { failed } = await push(context, connect(context.world.env, key));
     for (const { issue, message } of failed)
       context.warnings.push(`${issue}: ${message} It is kept: forge linear sync`);
   } catch (error) {

@@ -3,7 +3,6 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { startLinear } from '../support/linear-server.js';
 import { issues, run } from '../support/linear-sync.js';
-import { changedPaths } from '../support/project.js';
 
 describe('forge linear, with Linear', () => {
   it('LIN-03 LIN-04 an issue that is done in Linear moves to history', async () => {
@@ -55,25 +54,6 @@ describe('forge linear, with Linear', () => {
     expect((await run(project, server, 'sync')).value?.closed).toEqual([]);
     expect(server.issues[0]?.type).toBe('started');
     expect((await issues(project)).map(({ state }) => state)).toEqual(['started']);
-  });
-
-  it('LIN-03 outside a session, sync says how to commit the issues', async () => {
-    const server = await startLinear([{}]);
-    const project = await makeForge();
-    const sync = async () => (await runForge(project, ['linear', 'sync'], { env: server.env })).stderr;
-    const [, folder, command = ''] = /: git add (\S+) && forge (commit .*)/.exec(await sync()) ?? [];
-    expect(folder).toBe('.forge/linear');
-    project.git('add', '.forge/linear');
-    await runForge(
-      project,
-      [...command.matchAll(/"([^"]*)"|\S+/g)].map(([word, text]) => text ?? word),
-    );
-    expect(project.git('log', '-1', '--format=%s')).toBe('[FORGE] Sync the issues');
-    expect(changedPaths(project)).toEqual([]);
-    expect(await sync()).toBe('');
-    await forgeJson(project, ['session', 'start', '--task', 'x']);
-    (server.issues[0] as { title: string }).title = 'Theirs';
-    expect([await sync(), changedPaths(project)]).toEqual(['', [' M .forge/linear/active.d/APP-1.json']]);
   });
 
   it('LIN-03 B-75 start, comment and done arrive exactly once, also when every second request fails', async () => {

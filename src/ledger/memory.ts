@@ -200,7 +200,8 @@ export function copiesOf(
 }
 
 /** The full id of a record that is named by its start. */
-export function findId({ graph }: Memory, start: string, hint = 'forge memory log'): string {
+export function findId({ graph }: Memory, start: string): string {
+  const hint = 'forge memory log';
   if (!/^[0-9a-f]{6,64}$/.test(start))
     throw usage('record.id', 'Name a record by its id or the first 6 or more of its 64 hex digits.', {
       hint,

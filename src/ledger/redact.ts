@@ -24,9 +24,7 @@ export interface Redaction {
   files: string[];
   /** Committed files whose content git's history still has; null without git. */
   history: { path: string; commits: number; first: string }[] | null;
-  /** Lines for `git filter-repo --replace-text`. */
-  replacements: string[];
-  /** The file that has these lines, and those of earlier redactions. Null if no commit has the content. */
+  /** Has lines for `git filter-repo --replace-text`, also of earlier redactions. Null if no commit has the content. */
   replacements_file: string | null;
 }
 
@@ -40,7 +38,7 @@ export async function redactRecords(
 ): Promise<Redaction> {
   const decision = requireDecision(context, 'Redacting a record', reason);
   const memory = readMemory(context);
-  const wanted = [...new Set(ids.map((id) => findId(memory, id, hintFor(id))))];
+  const wanted = [...new Set(ids.map((id) => findId(memory, id)))];
   const targets = wanted.map((id) => readTarget(context, memory, id));
   const files = new Set<string>();
   const redacted = targets.map((target) => {
@@ -50,19 +48,18 @@ export async function redactRecords(
   if (!context.disk.dryRun && files.size > 0) await verifyAndRepair(context);
   const names = [...files].map((name) => shown(context.layout, join(ledgerFolder(context.layout), name)));
   const history = await findInHistory(context, [...files]);
-  const replacements = targets.flatMap(({ id, line }) => (line === null ? [] : [replacementFor(id, line)]));
   return {
     audit: redacted.find(({ audit }) => audit)?.audit ?? null,
     redacted,
     files: names,
     history,
-    replacements,
-    replacements_file: history && history.length > 0 ? keepReplacements(context, replacements) : null,
+    replacements_file: history && history.length > 0 ? keepReplacements(context, targets) : null,
   };
 }
 
 /** A terminal would wrap the lines. Each history is rewritten once, so earlier ones stay. */
-function keepReplacements({ disk, layout }: Context, replacements: readonly string[]): string {
+function keepReplacements({ disk, layout }: Context, targets: readonly Target[]): string {
+  const replacements = targets.flatMap(({ id, line }) => (line === null ? [] : [replacementFor(id, line)]));
   const path = replacementsFile(layout);
   disk.withLock(() => {
     const before = disk.read(path)?.toString('utf8').split('\n').filter(Boolean) ?? [];
@@ -71,18 +68,6 @@ function keepReplacements({ disk, layout }: Context, replacements: readonly stri
   });
   return shown(layout, path);
 }
-
-/** The id of a lesson is shorter than that of a record. */
-const hintFor = (id: string): string =>
-  [
-    'forge memory log',
-    ...(/^[0-9a-f]{10}$/.test(id)
-      ? [
-          `forge knowledge remove ${id}   # if it is a lesson`,
-          'git filter-repo --invert-paths --path .forge/memory/long-term/learned.d/FILE --force   # purges its file',
-        ]
-      : []),
-  ].join('\n');
 
 interface Target {
   id: string;

@@ -96,24 +96,30 @@ async function verify(call: Call): Promise<Verified> {
   return { ...integrity, duration_ms: Math.round(performance.now() - started) };
 }
 
+const ACKNOWLEDGE = 'forge memory override acknowledge --reason "TEXT"';
+
+const renderTiers = (tiers: Integrity['tiers']): string =>
+  columns(
+    tiers.map(({ tier, records, bytes, heads, containers }) => [
+      ...[tier, plural(records, 'record'), formatSize(bytes)],
+      ...[plural(heads.length, 'head'), plural(containers.length, 'file')],
+    ]),
+    '  ',
+  );
+
 function renderVerify(
   { status, tiers, notes, problems, missing, signatures, duration_ms }: Verified,
   style: Style,
 ): string {
-  const rows = tiers.map(({ tier, records, bytes, heads, containers }) => [
-    ...[tier, plural(records, 'record'), formatSize(bytes)],
-    ...[plural(heads.length, 'head'), plural(containers.length, 'file')],
-  ]);
-  const acknowledge = style.command('forge memory override acknowledge --reason "TEXT"');
   const fix = status === 'intact' && missing.length > 0 ? [`→ ${style.command('forge memory repair')}`] : [];
   return [
     `${headline(status, missing.length, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
     ...fix,
-    columns(rows, '  '),
+    renderTiers(tiers),
     ...notes.map((note) => style.dim(`· ${note}`)),
     ...(signatures ? renderSignatures(signatures, style) : []),
     ...problems.map((problem) => renderProblem(problem, style)),
-    ...(status === 'halted' ? [`Writing is halted until a human runs: ${acknowledge}`] : []),
+    ...(status === 'halted' ? [`Writing is halted until a human runs: ${style.command(ACKNOWLEDGE)}`] : []),
   ].join('\n');
 }
 
@@ -138,19 +144,13 @@ function renderShow({ id, kind, record }: LogEntry, style: Style): string {
   return [style.dim(id), ...(kind === 'redacted' ? [who] : []), JSON.stringify(record, null, 2)].join('\n');
 }
 
-function renderStats(
-  { status, missing, tiers, bytes, files, growth, next }: MemoryStats,
-  style: Style,
-): string {
-  const paint =
-    status !== 'intact' || growth === 'paused' ? style.bad : growth === 'large' ? style.warn : style.good;
-  const rows = tiers.map(({ tier, records, bytes: size, heads }) => [
-    ...[tier, plural(records, 'record'), formatSize(size), plural(heads, 'head')],
-  ]);
+function renderStats({ status, missing, tiers, bytes, files, growth }: MemoryStats, style: Style): string {
+  const isIntact = status === 'intact' && missing.length === 0;
   return [
-    `${paint('●')} ${headline(status, missing, style)}, ${formatSize(bytes)} in ${plural(files, 'file')}${growth === 'paused' ? style.bad('; consolidation is paused') : ''}`,
-    columns(rows, '  '),
-    ...next.map((step) => `  → ${style.command(step)}`),
+    `${headline(status, missing.length, style)}, ${formatSize(bytes)} in ${plural(files, 'file')}`,
+    renderTiers(tiers),
+    ...(isIntact ? [] : [`→ ${style.command('forge memory verify')}`]),
+    ...(growth === 'paused' ? [`consolidation is paused → ${style.command(ACKNOWLEDGE)}`] : []),
   ].join('\n');
 }
 

@@ -10,7 +10,7 @@ import { type Finding, makeFinding } from './compare.js';
 import { type Container, linesOf } from './container.js';
 import { gitFolder, ledgerFolder } from './files.js';
 import type { Graph } from './graph.js';
-import { ACCEPT, type Growth, readSize } from './growth.js';
+import { type Growth, readSize } from './growth.js';
 import {
   notesOf,
   problemsOf,
@@ -64,7 +64,7 @@ export async function verifyMemory(
   };
 }
 
-const MISSING = ['missing', 'many_missing', 'published'];
+const MISSING = ['missing', 'disappeared'];
 
 const idsOf = ({ findings }: Verdict, ...codes: readonly string[]): string[] =>
   findings.filter(({ code }) => codes.includes(code)).flatMap(({ ids }) => ids);
@@ -146,29 +146,20 @@ function describeSignature({ kind, ref, commit, status, signer, missing }: Signa
   return [makeFinding('signed_missing', message, { ids: missing, hint: 'forge memory repair' })];
 }
 
-export interface MemoryStats {
-  status: Status;
-  /** How many records were written here and are nowhere now. */
-  missing: number;
-  tiers: { tier: Tier; records: number; bytes: number; heads: number }[];
+export interface MemoryStats extends Pick<Integrity, 'status' | 'tiers' | 'missing'> {
   bytes: number;
   files: number;
   growth: Growth;
-  next: string[];
 }
 
 export async function memoryStats(context: Context): Promise<MemoryStats> {
   const verdict = await verifyReadOnly(context);
   const { listed, graph } = verdict.snapshot;
   const { bytes, growth } = readSize(context, listed);
-  const status = statusOf(context, verdict.findings);
-  const missing = idsOf(verdict, ...MISSING).length;
-  const tiers = reportTiers(context, verdict).map(({ tier, records, bytes, heads }) => ({
-    ...{ tier, records, bytes, heads: heads.length },
-  }));
-  const next = [
-    ...(status === 'intact' && missing === 0 ? [] : ['forge memory verify']),
-    ...(growth === 'paused' ? [ACCEPT] : []),
-  ];
-  return { status, missing, tiers, bytes, files: graph.containers.length, growth, next };
+  return {
+    status: statusOf(context, verdict.findings),
+    tiers: reportTiers(context, verdict),
+    missing: idsOf(verdict, ...MISSING),
+    ...{ bytes, files: graph.containers.length, growth },
+  };
 }

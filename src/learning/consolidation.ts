@@ -16,7 +16,6 @@ import {
   storeAudit,
   storeRecords,
 } from '../ledger/memory.js';
-import { textsIn } from '../ledger/record.js';
 import { type Context, isBuilding, isHalted, requireSupervisor, timestamp } from '../project/project.js';
 import { SCOPES } from './evaluation.js';
 import {
@@ -61,18 +60,13 @@ export function whyWaiting(context: Context, memory: Memory): string | null {
   if (openDamage(memory.graph).length > 0)
     return `memory was damaged; a human who has reviewed that runs: ${ACCEPT}`;
   if (readSize(context).growth === 'paused') return TOO_LARGE;
-  return readFreezes(memory).length > 0
+  // LTM-14: the last override decides.
+  const last = memory
+    .records('audit')
+    .findLast(({ record: { action } }) => action === 'freeze' || action === 'unfreeze');
+  return last?.record.action === 'freeze'
     ? 'it is frozen; a human ends that with: forge memory override unfreeze --reason "TEXT"'
     : null;
-}
-
-/** Audit records that freeze consolidation and that none has ended (LTM-14). */
-function readFreezes(memory: Memory): string[] {
-  const overrides = memory.records('audit').filter(({ record }) => record.kind === 'override');
-  const ended = new Set(overrides.flatMap(({ record }) => textsIn(record.settles)));
-  return overrides
-    .filter(({ id, record }) => record.action === 'freeze' && !ended.has(id))
-    .map(({ id }) => id);
 }
 
 /** What a consolidation would do now (LTM-06 to LTM-09). */
@@ -289,8 +283,5 @@ export async function freezeConsolidation(
   const what = input.end ? 'Unfreezing consolidation' : 'Freezing consolidation';
   const decision = requireDecision(context, what, input.reason);
   requireMemory(context);
-  return context.disk.withLock(() => {
-    const settles = input.end ? { settles: readFreezes(readMemory(context)) } : {};
-    return { audit: storeAudit(context, { kind: 'override', action, ...settles, ...decision }), action };
-  });
+  return { audit: storeAudit(context, { kind: 'override', action, ...decision }), action };
 }

@@ -89,16 +89,12 @@ export function openCandidates(memory: Memory, known = readKnowledge(memory)) {
   return [...weighEvidence(recentEvaluations(memory), options).values()]
     .filter(isOpen)
     .map((weighed) => ({
-      ...weighed,
-      id: candidateId(weighed.knowledge_id),
-      seen: countCycles(weighed),
-      clean: evidenceOf(weighed).length,
-      isLesson: isLesson(weighed),
+      ...{ id: candidateId(weighed.knowledge_id), pattern: weighed.pattern, scope: weighed.scope },
+      ...{ seen: countCycles(weighed), clean: evidenceOf(weighed).length, isLesson: isLesson(weighed) },
     }))
     .reverse()
     .sort((a, b) => b.seen - a.seen)
-    .slice(0, MAX_OPEN)
-    .map(({ id, pattern, scope, seen, clean, isLesson }) => ({ id, pattern, scope, seen, clean, isLesson }));
+    .slice(0, MAX_OPEN);
 }
 
 export type Open = ReturnType<typeof openCandidates>[number];

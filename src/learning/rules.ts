@@ -1,5 +1,4 @@
 import { objectsIn } from '../core/json.js';
-import { sha256 } from '../core/text.js';
 import type { Body, Draft, Identified, Memory } from '../ledger/memory.js';
 import { isRecordId, type LedgerRecord, textsIn } from '../ledger/record.js';
 import { SCOPES } from './evaluation.js';
@@ -228,9 +227,6 @@ export function countUncovered(
 export const coveredHeads = (knowledge: readonly Identified[]): string[] =>
   knowledge.flatMap(({ record }) => (record.kind === 'consolidation' ? textsIn(record.covers) : []));
 
-/** Lets two machines with the same records compare their plans. */
-export const digestPlan = (plan: Plan): string => sha256(JSON.stringify(plan));
-
 /**
  * The records of one consolidation, for one write. `covers`: heads of the graph, with the number of evaluated cycles that
  * they reach, and of the last one.
@@ -248,7 +244,6 @@ export function recordsOf(
     (known) =>
       of('consolidation', {
         ...coverage,
-        plan_sha256: digestPlan(plan),
         promoted: ids(plan.promoted),
         contested: ids(plan.contested),
         reinstated: ids(plan.reinstated),

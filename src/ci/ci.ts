@@ -191,7 +191,7 @@ async function checkMemory(context: Context): Promise<Result> {
   const status = damaged.length > 0 ? 'corrupted' : statusOf(context, verdict.findings);
   const cause: CiCause =
     status === 'secret' ? 'secret' : /corrupted|halted/.test(status) ? 'corrupted' : 'findings';
-  return toResult(plural(verdict.records, 'record'), [...damaged, ...findings], cause);
+  return toResult(plural(verdict.snapshot.graph.count(), 'record'), [...damaged, ...findings], cause);
 }
 
 /** Files that forge cannot read, and those with conflict markers that somebody committed. `known` are reported already. */

@@ -1,6 +1,6 @@
 import { compareText, plural } from '../core/text.js';
 import type { GuardFinding } from '../guard/guard.js';
-import { type Container, segmentOf } from './container.js';
+import type { Container } from './container.js';
 import { type AbsentRecord, type Graph, groupBy } from './graph.js';
 import type { Observation } from './observe.js';
 import { MAX_CONTAINERS } from './read.js';
@@ -29,8 +29,7 @@ const KINDS = {
   set_back: { level: 'finding', repair: 'restore the files from HEAD' },
   removed_by_commit: { level: 'finding', repair: PUT_BACK },
   missing: { level: 'finding', repair: PUT_BACK },
-  many_missing: { level: 'note', repair: PUT_BACK, isNews: true },
-  published: { level: 'note', repair: PUT_BACK, isNews: true },
+  disappeared: { level: 'note', repair: PUT_BACK, isNews: true },
   put_back: { level: 'note', isNews: true },
   unknown: { level: 'note', isNews: true },
   rewound: { level: 'note' },
@@ -134,9 +133,10 @@ export function compare(observation: Observation): Comparison {
   const away = from('journal', 'anchor');
   const nowhere = away.filter(({ id }) => !located.places.has(id));
   const others = nowhere.filter(({ isOwn }) => !isOwn);
-  const published = nowhere.filter(({ isOwn, isPublished }) => isOwn && isPublished);
   const lost = nowhere.filter(({ isOwn, isPublished }) => isOwn && !isPublished);
-  const isMany = lost.length > MAX_PUT_BACK;
+  const wanted = lost.length > MAX_PUT_BACK ? [] : lost;
+  // Somebody rejected what was published, so it does not return by itself.
+  const disappeared = nowhere.filter((record) => record.isOwn && !wanted.includes(record));
   // An edit comes before the lines that follow it, of which only the links are damaged.
   const damage = [
     ...findDamage(observation),
@@ -149,21 +149,15 @@ export function compare(observation: Observation): Comparison {
       ...findReturned(graph),
       ...describeSetBack(from('head')),
       ...describeRemoved(from('history')),
-      // Somebody rejected what was published, so it does not return by itself.
       ...describeRecords(
-        'published',
-        published,
-        '{count}, written here and pushed, disappeared with a branch',
-      ),
-      ...describeRecords(
-        'many_missing',
-        isMany ? lost : [],
+        'disappeared',
+        disappeared,
         '{count} written here have disappeared; none was restored',
       ),
       ...describeRecords('rewound', others, '{count} of other writers disappeared with a branch'),
       ...findNotes(observation, away),
     ],
-    putBack: isMany ? [] : lost,
+    putBack: wanted,
     forgotten: others.map(({ id }) => id),
   };
 }
@@ -240,7 +234,7 @@ const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
   });
 
 function findNotes(
-  { graph, snapshot, unknown, incomplete, located, own }: Observation,
+  { graph, unknown, incomplete, located, own }: Observation,
   away: readonly AbsentRecord[],
 ): Finding[] {
   const { places } = located;
@@ -258,9 +252,6 @@ function findNotes(
     ),
     ...describeRecords('elsewhere', elsewhere, `in ${place}, not in this tree: {count} written here${bring}`),
     ...graph.containers.flatMap(describeFile),
-    ...snapshot.listed
-      .filter(({ name }) => segmentOf(name) === null)
-      .map(({ name }) => makeFinding('file', 'not a file of the ledger', { file: name })),
     ...(own.damaged > 0
       ? [makeFinding('journal', `the journal in the git dir has ${plural(own.damaged, 'damaged line')}`)]
       : []),
@@ -270,12 +261,11 @@ function findNotes(
 }
 
 /** A file with whole records that forge did not leave like this. */
-function describeFile({ name: file, torn, isRenamed, hasCr }: Container): Finding[] {
+function describeFile({ name: file, torn, hasCr }: Container): Finding[] {
   const note = (isSo: boolean, message: string, line = 0): Finding[] =>
     isSo ? [makeFinding('file', message, { file, line })] : [];
   return [
     ...note(torn !== null, 'an unfinished line; its writer was interrupted', torn ?? 0),
-    ...note(isRenamed, 'it does not have the name or the indentation that forge gave it'),
     ...note(hasCr, `it has CRLF line ends. This line in .forge/.gitattributes prevents them: ${ATTRIBUTES}`),
   ];
 }

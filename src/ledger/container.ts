@@ -73,8 +73,6 @@ export interface Container {
   /** The number of an unfinished last line: its writer was interrupted. */
   torn: number | null;
   hasCr: boolean;
-  /** The name or the indentation is not what forge wrote. */
-  isRenamed: boolean;
 }
 
 /** Git's object id of a blob. */
@@ -92,7 +90,6 @@ export interface Line {
   offset: number;
   /** Without indentation, CR and LF. */
   bytes: Buffer;
-  indent: number;
   hasCr: boolean;
   isTorn: boolean;
 }
@@ -107,7 +104,7 @@ export function* linesOf(bytes: Buffer): Generator<Line> {
     let start = offset;
     while (bytes[start] === SPACE && start < end) start++;
     const content = bytes.subarray(start, hasCr ? end - 1 : end);
-    yield { number, offset, indent: start - offset, bytes: content, hasCr, isTorn: found < 0 };
+    yield { number, offset, bytes: content, hasCr, isTorn: found < 0 };
     offset = end + 1;
   }
 }
@@ -152,16 +149,14 @@ export function parseContainer(name: string, bytes: Buffer, stamp = '', blob = b
   const facts: Container = {
     ...{ name, stamp, blob, seg: segmentOf(name) ?? '', ledger: null, ids: [], ns: [], seen: [] },
     ...{ tombstones: [], audit: [], keys: [], tiers: {}, lastTier: null, cycle: 0 },
-    ...{ problems: [], torn: null, hasCr: false, isRenamed: false },
+    ...{ problems: [], torn: null, hasCr: false },
   };
-  const indent = indentOf(name);
   const isPlain = isAscii(bytes);
   const isValid = isPlain || isUtf8(bytes);
   let last_good: Problem['last_good'] = null;
   for (const line of linesOf(bytes)) {
     const { number, offset, bytes: content } = line;
     if (line.hasCr) facts.hasCr = true;
-    if (line.indent !== indent) facts.isRenamed = true;
     const parsed = readLine(line, isPlain);
     if (line.isTorn && parsed.type === 'bad') {
       facts.torn = number;
@@ -194,10 +189,7 @@ function takeLine(facts: Container, parsed: ParsedLine, line: Buffer): string | 
 }
 
 function takeFields(facts: Container, index: number, record: LedgerRecord, bytes: number): void {
-  const { tier, cycle, key, session, seg } = record;
-  const owner = facts.name.slice(0, -'-01234567.jsonl'.length);
-  const isOwn = owner === (session ?? 'solo') && seg === facts.seg;
-  if (!isOwn && !/^(put|red|init)-/.test(facts.name)) facts.isRenamed = true;
+  const { tier, cycle, key } = record;
   facts.tiers[tier] ??= { records: 0, bytes: 0 };
   facts.tiers[tier].records += 1;
   facts.tiers[tier].bytes += bytes;

@@ -108,16 +108,7 @@ const halted = ([reason]: readonly string[]): Error =>
   });
 
 /** For readers: nothing is put back, halted or journaled. */
-export function verifyReadOnly(context: Context): Promise<Verdict> {
-  const known = verifying.get(context);
-  if (known) return known;
-  const verdict = verify(context, { isReadOnly: true }).finally(() => verifying.delete(context));
-  verifying.set(context, verdict);
-  return verdict;
-}
-
-/** Calls at the same time share one verification: it starts two git processes. */
-const verifying = new WeakMap<Context, Promise<Verdict>>();
+export const verifyReadOnly = (context: Context): Promise<Verdict> => verify(context, { isReadOnly: true });
 
 /** Exit 4 if memory is damaged, for a caller that must not write. */
 export async function requireUndamaged(context: Context): Promise<void> {

@@ -3,7 +3,7 @@ import { refused, usage } from '../core/error.js';
 import { removePath, replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
 import { type Context, clearHalt } from '../project/project.js';
-import { append, keepLedgerId } from './append.js';
+import { append } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
 import { collectLines, longestChain, putBack, writeChain } from './chains.js';
 import { compare, describeFinding, meaningOf } from './compare.js';
@@ -162,7 +162,6 @@ function applyRepair(repair: Repair, decision: Decision): string[] {
   for (const { ledger } of graph.containers)
     if (ledger !== null && ledger !== graph.ledger() && !settled.has(ledger)) subjects.add(ledger);
   for (const id of graph.tombstones()) if (!settled.has(id)) subjects.add(id);
-  keepLedgerId(context, graph.ledger());
   if (done.length === 0 && subjects.size === 0) return done;
   const named = { done, restored: [...restored, ...back], subjects: [...subjects] };
   append(context, [{ tier: 'audit', kind: 'repaired', ...decision, ...named }], { evenDamaged: true });

@@ -11,7 +11,7 @@ import { append, keepLedgerId } from './append.js';
 import { putBack } from './chains.js';
 import { type Comparison, compare, describeRecords, type Finding, makeFinding, ofLevel } from './compare.js';
 import { currentBranch, openCache, withLedgerLock } from './files.js';
-import { type LedgerObjects, type Refs, withObjects } from './git.js';
+import { type Refs, withObjects } from './git.js';
 import { type AbsentRecord, type OpenReview, openDamage, openHalts } from './graph.js';
 import {
   appendToJournal,
@@ -35,7 +35,6 @@ import { digestOf, isSettled, listContainers, readSnapshot, type Snapshot } from
 
 export interface Verdict {
   findings: Finding[];
-  records: number;
   snapshot: Snapshot;
   /** Audit records that stop all writing until a human has acknowledged them. */
   halts: OpenReview[];
@@ -51,27 +50,20 @@ export async function verify(
   context: Context,
   { isReadOnly = context.disk.dryRun }: { isReadOnly?: boolean } = {},
 ): Promise<Verdict> {
-  const lost: Finding[] = [];
-  for (let attempt = 0; ; attempt++) {
-    const verdict = await withObjects(context, async (objects) => {
-      const place = await readPlace(context, objects);
-      lost.push(...(await settleLostFiles(context, objects, place.refs, isReadOnly)));
-      const known = readIntact(context, place);
-      if (known) return { ...known, findings: lost };
-      const observation = await observe(context, objects, place);
-      const comparison = compare(observation);
-      const findings = isReadOnly
-        ? reportOnly(comparison)
-        : settle(context, observation, comparison, attempt > 3);
-      if (!findings) return null;
-      const isGrown = findings.some(({ code }) => code === 'put_back');
-      const snapshot = isGrown ? readSnapshot(context, listContainers(context)) : observation.snapshot;
-      const found = verdictOf(snapshot, findings);
-      if (!isReadOnly) keepIntact(context, place, found);
-      return { ...found, findings: [...findings, ...lost] };
-    });
-    if (verdict) return verdict;
-  }
+  return withObjects(context, async (objects) => {
+    const place = await readPlace(context, objects);
+    const lost = await settleLostFiles(context, place.refs, isReadOnly);
+    const known = readIntact(context, place);
+    if (known) return { ...known, findings: lost };
+    const observation = await observe(context, objects, place);
+    const comparison = compare(observation);
+    const findings = isReadOnly ? reportOnly(comparison) : settle(context, observation, comparison);
+    const isGrown = findings.some(({ code }) => code === 'put_back');
+    const snapshot = isGrown ? readSnapshot(context, listContainers(context)) : observation.snapshot;
+    const found = verdictOf(snapshot, findings);
+    if (!isReadOnly) keepIntact(context, place, found);
+    return { ...found, findings: [...findings, ...lost] };
+  });
 }
 
 const reportOnly = ({ findings, putBack: wanted }: Comparison): Finding[] => [
@@ -81,20 +73,14 @@ const reportOnly = ({ findings, putBack: wanted }: Comparison): Finding[] => [
 
 function verdictOf(snapshot: Snapshot, findings: Finding[]): Verdict {
   const { graph } = snapshot;
-  return { findings, records: graph.count(), snapshot, halts: openHalts(graph), waiting: openDamage(graph) };
+  return { findings, snapshot, halts: openHalts(graph), waiting: openDamage(graph) };
 }
 
 /** The last verification that found nothing at all. It holds until one of its inputs changes. */
-interface Intact {
-  of: string;
-  records: number;
-}
-
-const openIntact = (context: Context) => openCache<Intact>(context, 'verified.json');
+const openIntact = (context: Context) => openCache<{ of: string }>(context, 'verified.json');
 
 function readIntact(context: Context, place: Place): Verdict | null {
-  const known = openIntact(context).read();
-  if (known?.of !== digestOfPlace(context, place)) return null;
+  if (openIntact(context).read()?.of !== digestOfPlace(context, place)) return null;
   const { listed } = place;
   const snapshot = {
     listed,
@@ -103,29 +89,24 @@ function readIntact(context: Context, place: Place): Verdict | null {
       return readSnapshot(context, listed).graph;
     },
   };
-  return { findings: [], records: known.records, snapshot, halts: [], waiting: [] };
+  return { findings: [], snapshot, halts: [], waiting: [] };
 }
 
 function keepIntact(context: Context, place: Place, verdict: Verdict): void {
-  const { findings, halts, waiting, records } = verdict;
+  const { findings, halts, waiting } = verdict;
   if (findings.length + halts.length + waiting.length > 0 || !isSettled(place.listed, place.at)) return;
-  openIntact(context).write({ of: digestOfPlace(context, place), records });
+  openIntact(context).write({ of: digestOfPlace(context, place) });
 }
 
-/** Writes what follows from a comparison. Null if the folder changed meanwhile: then everything is read again. */
-function settle(
-  context: Context,
-  observation: Observation,
-  comparison: Comparison,
-  isLastTry: boolean,
-): Finding[] | null {
+/** Writes what follows from a comparison. Only reports if another process has changed the ledger meanwhile. */
+function settle(context: Context, observation: Observation, comparison: Comparison): Finding[] {
   const { snapshot, own, head } = observation;
   const { findings, putBack: wanted } = comparison;
-  const work = (): Finding[] | null => {
+  const work = (): Finding[] => {
     const isSame =
       digestOf(listContainers(context)) === digestOf(snapshot.listed) &&
       readJournalText(ownJournalFile(context)) === own.text;
-    if (!isSame) return isLastTry ? reportOnly(comparison) : null;
+    if (!isSame) return reportOnly(comparison);
     updateJournal(context, observation, comparison);
     keepLedgerId(context, snapshot.graph.ledger());
     if (ofLevel(findings, 'damage').length > 0) return reportOnly(comparison);
@@ -183,23 +164,15 @@ type Kept = ReturnType<typeof keptFiles>[number];
 /** Copies of older sessions are dropped. */
 const MAX_SESSIONS = 100;
 
-/** The branches and stashes that are searched one by one. Others are found in the history. */
-const MAX_TIPS = 50;
-
 /** All files that a commit ever touched. */
 const HISTORY = 'log --all --full-history -m -z --format= --name-only --ignore-missing'.split(' ');
 
 /**
- * Features, lessons and session archives that forge wrote here and that are now nowhere: not in the working tree, on no
- * branch, and in no stash. Puts them back, as the ledger does with records (`git clean`, `reset --hard`, `branch -D`).
+ * Features, lessons and session archives that forge wrote here and that are now nowhere: not in the working tree, and in no
+ * commit of a ref or stash. Puts them back, as the ledger does with records (`git clean`, `reset --hard`, `branch -D`).
  */
-async function settleLostFiles(
-  context: Context,
-  objects: LedgerObjects,
-  refs: Refs,
-  isReadOnly: boolean,
-): Promise<Finding[]> {
-  const lost = await findLostFiles(context, objects, refs);
+async function settleLostFiles(context: Context, refs: Refs, isReadOnly: boolean): Promise<Finding[]> {
+  const lost = await findLostFiles(context, refs);
   if (lost.length === 0) return [];
   const files = `${plural(lost.length, 'file')} of memory`;
   const names = firstPaths(lost.map(({ path }) => shown(context.layout, path)));
@@ -209,7 +182,7 @@ async function settleLostFiles(
   return [makeFinding('missing', message, { hint: 'forge memory verify   # puts back what is missing' })];
 }
 
-async function findLostFiles(context: Context, objects: LedgerObjects, { all }: Refs): Promise<Kept[]> {
+async function findLostFiles(context: Context, { all }: Refs): Promise<Kept[]> {
   const { git, repository, layout } = context;
   const kept = keptFiles(layout);
   const sessions = kept.filter(({ path }) => dirname(path) === sessionsFolder(layout));
@@ -217,29 +190,18 @@ async function findLostFiles(context: Context, objects: LedgerObjects, { all }: 
   const missing = kept.filter(({ path }) => !existsSync(path));
   // A rebase takes files away for a while.
   if (missing.length === 0 || !git || !repository || operationInProgress(repository)) return [];
-  const isTip = (name: string): boolean => !/^refs\/(?!heads|remotes)/.test(name);
-  const tips = [...new Set(all.filter(({ name }) => isTip(name)).map(({ commit }) => commit))].slice(
-    -MAX_TIPS,
-  );
   const cache = openCache<{ of: string }>(context, 'kept.json');
-  const of = sha256([...missing.map(({ path }) => path), ...tips].join('\n'));
+  const commits = all.map(({ commit }) => commit);
+  const of = sha256([...missing.map(({ path }) => path), ...commits].join('\n'));
   if (cache.read()?.of === of) return [];
   const nameOf = ({ path }: Kept): string => shownFrom(repository.root, path);
-  const found = await Promise.all(
-    missing.map(async (file) => {
-      const isThere = await Promise.all(tips.map((tip) => objects.has(`${tip}:${nameOf(file)}`)));
-      return isThere.includes(true);
-    }),
-  );
-  const rest = missing.filter((_, i) => !found[i]);
   const stashes = all.filter(({ name, commit }) => name === 'stash' && !commit.includes('^'));
-  const args = [...HISTORY, ...stashes.map(({ commit }) => commit), '--', ...rest.map(nameOf)];
-  const seen = rest.length === 0 ? { code: 0, stdout: '' } : await git(args);
-  if (seen.code !== 0) return [];
-  const removed = new Set(seen.stdout.split(/[\0\n]/));
-  // A commit removed them on purpose, here or elsewhere.
-  for (const file of rest) if (removed.has(nameOf(file)) && !context.disk.dryRun) removeQuietly(file.copy);
-  const lost = rest.filter((file) => !removed.has(nameOf(file)));
+  const args = [...HISTORY, ...stashes.map(({ commit }) => commit), '--', ...missing.map(nameOf)];
+  const { code, stdout } = await git(args);
+  if (code !== 0) return [];
+  // A file that some commit had is on another branch, or was removed on purpose.
+  const committed = new Set(stdout.split(/[\0\n]/));
+  const lost = missing.filter((file) => !committed.has(nameOf(file)));
   if (lost.length === 0) cache.write({ of });
   return lost;
 }

@@ -115,7 +115,7 @@ async function checkLedger(context: Context): Promise<Remark[]> {
   const verdict = await verifyReadOnly(context);
   const damage = damageOf(verdict).map(describeFinding);
   const others = verdict.findings
-    .filter(({ code }) => code === 'many_missing' || ['finding', 'returned'].includes(meaningOf(code).level))
+    .filter(({ code }) => code === 'disappeared' || ['finding', 'returned'].includes(meaningOf(code).level))
     .map(describeFinding);
   const size = describeSize(readSize(context, verdict.snapshot.listed));
   return [

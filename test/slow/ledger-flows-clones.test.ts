@@ -215,10 +215,10 @@ describe('clones', () => {
     const { status, notes } = await one.verify();
     expect([status, notes.join()]).toEqual([
       'intact',
-      expect.stringMatching(/3 records, written here and pushed, disappeared with a branch/),
+      expect.stringMatching(/3 records written here have disappeared; none was restored/),
     ]);
     await repair(one, '--discard', 'rejected');
-    expect((await one.verify()).notes.join()).not.toContain('pushed');
+    expect((await one.verify()).notes.join()).not.toContain('disappeared');
     expect(idsHere(one)).not.toContain(one.ids[0]);
     one.commit();
     one.git('push', '-q');

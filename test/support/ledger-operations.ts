@@ -382,7 +382,7 @@ export const OPERATIONS: Record<string, Operation> = {
   'memory repair': async (world, desk) => {
     const before = await world.check(desk);
     const missing = before.findings
-      .filter(({ code: kind }) => /^(removed_by_commit|published|missing)$/.test(kind))
+      .filter(({ code: kind }) => /^(removed_by_commit|disappeared|missing)$/.test(kind))
       .flatMap(({ ids }) => ids);
     if (missing.length > 0 && world.random(2) === 0) {
       await human(desk, 'repair', ...missing.flatMap((id) => ['--discard', id]));

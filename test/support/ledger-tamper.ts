@@ -59,12 +59,8 @@ export const TAMPERS: Record<string, Tamper> = {
     return '';
   },
   'file renamed': (desk, name, random) => {
-    const names = [
-      name.replace('.jsonl', '.bak'),
-      `other-${name.slice(-14)}`,
-      name.replace(/.{8}\.jsonl/, '0123abcd.jsonl'),
-    ];
-    const to = names[random(names.length)] as string;
+    const to =
+      random(2) === 0 ? name.replace('.jsonl', '.bak') : name.replace(/.{8}\.jsonl/, '0123abcd.jsonl');
     renameSync(join(desk.ledger, name), join(desk.ledger, to));
     return to;
   },

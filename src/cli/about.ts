@@ -4,7 +4,6 @@ interface About {
   text?: string;
   /** Exit codes with a special meaning. */
   exits?: Readonly<Record<string, string>>;
-  examples?: readonly string[];
 }
 
 const CLOSED_GATE = { '3': 'the gate is closed: an entry of working memory is open' };
@@ -19,7 +18,6 @@ export const ABOUT: Readonly<Record<string, About>> = {
   },
   init: {
     text: 'It changes nothing outside .forge/ unless asked to, and overwrites no existing file, so it also repairs a folder that lost files.',
-    examples: ['forge init --dry-run'],
   },
   status: {
     text: 'The components are long-term and short-term memory, features, git and issues. With --short it prints one line for a shell prompt.',
@@ -55,10 +53,6 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'focus clear': { exits: CLOSED_GATE },
   skill: {
     text: 'A skill is a procedure for agents: when to use it, what to do, and the files it needs. A new task activates the skill that fits best. Skills of a clone have to be approved first.',
-    examples: [
-      'forge skill match "review the release" --explain',
-      'forge skill export qa-review --to claude',
-    ],
   },
   'skill check': { exits: { '1': 'a skill has a problem' } },
   artifact: {
@@ -68,11 +62,9 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'artifact verify': { exits: { '1': 'an artifact is missing or changed' } },
   import: {
     text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, GEMINI.md, the rules of Cursor, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. It does not change their files. Each note and feature keeps the path of its file. Importing again adds what is new and replaces notes whose section changed.',
-    examples: ['forge import --from beads --yes'],
   },
   linear: {
     text: 'An issue is a unit of memory: its text, acceptance criteria, state, branch and commits. It works offline. pull, push and sync talk to Linear with your own key; what cannot be sent is kept and sent later.',
-    examples: ['forge linear new --template bug', 'forge linear sync --dry-run'],
   },
   events: {
     text: 'Reports sessions, checkpoints, learnings and changes of focus to a NATS server, once [events] url or NATS_URL is set. Events that could not be sent are kept and sent later.',
@@ -88,7 +80,6 @@ export const ABOUT: Readonly<Record<string, About>> = {
   },
   fleet: {
     text: 'Each worktree with a session or a claim: health, host, session, branch, task, since when, its last event, and how long its claim holds.',
-    examples: ['forge fleet --json'],
   },
   'linear pull': { exits: { '6': 'Linear cannot be reached' } },
   'linear push': { exits: { '6': 'something could not be sent; it is kept' } },
@@ -99,7 +90,6 @@ export const ABOUT: Readonly<Record<string, About>> = {
   recall: {
     text: 'Searches notes, knowledge, features, issues, session logs, findings, skills, artifacts, cycles and commits, without a model or a network. Quoted words match exactly; tier:, session:, file: and since: filter. Each hit shows which words matched.',
     exits: { '1': 'nothing was found' },
-    examples: ['forge recall tier:feature login', 'forge recall login file:src/login.ts'],
   },
   'finding has': { exits: { '1': 'it is unknown, or no longer fresh' } },
   'kfr clear': { exits: { '3': 'not confirmed; nothing was cleared' } },
@@ -175,7 +165,6 @@ export const ABOUT: Readonly<Record<string, About>> = {
   },
   complete: {
     text: 'Completes commands, options, ids, settings and files. The script asks forge at each TAB; forge reads .forge/ and writes nothing.',
-    examples: ['forge complete'],
   },
 };
 

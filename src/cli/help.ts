@@ -23,8 +23,8 @@ export async function helpFor(words: readonly string[], width: number): Promise<
     return wrap(sections([section('Topics', TOPICS), 'forge help TOPIC explains one of them.']), width);
   if (rest.length > 0 || !isTopic(word)) return commandHelp(words, width);
   if (GROUPS.some(({ name }) => name === word))
-    return commandHelp(words, width, await layOut(blocksOf(word).slice(1), width));
-  return wrap(await layOut(blocksOf(word), width), width);
+    return commandHelp(words, width, await layOut(blocksOf(word).slice(1)));
+  return wrap(await layOut(blocksOf(word)), width);
 }
 
 /** `topic`: the whole text of the topic of that name, instead of its first paragraph. */
@@ -44,7 +44,7 @@ export async function commandHelp(words: readonly string[], width: number, topic
       specs.map(({ name }) => name),
       entry.name,
     );
-  return wrap(commandPage(entry, spec, { below: spec === own ? others : [], topic, width }), width);
+  return wrap(commandPage(entry, spec, { below: spec === own ? others : [], topic }), width);
 }
 
 /** A term before its meaning, or the mark before the text of a list or of the usage. */
@@ -52,10 +52,11 @@ const LEAD = /^(?:( {2}\S(?:.*?\S)?) {2,}(?=\S)|Usage: | *(?:- )?)/;
 /** A narrower column is hard to read, so the meaning is then printed below its term. */
 const MIN_COLUMN = 24;
 
-/** Breaks at spaces. A word that is too long is not broken. */
+/** Breaks at spaces. A word that is too long is not broken, nor is a command, which is indented by two. */
 function wrap(page: string, width: number): string {
   const wrapLine = (line: string): string => {
     const [lead = '', term] = LEAD.exec(line) ?? [];
+    if (term === undefined && /^ {2}\S/.test(line)) return line;
     const text = line.slice(lead.length);
     if (term !== undefined && width - lead.length < MIN_COLUMN)
       return `${wrapBehind('  ', term.trim(), width)}\n${wrapBehind('      ', text, width)}`;
@@ -121,7 +122,7 @@ function wholePage(): string {
     ...HEADINGS.map((heading) => section(heading, under(heading), COLUMN)),
     section('Short ways', short, COLUMN),
     section('Options of every command', optionRows([...GLOBAL_OPTIONS, VERSION, HELP_OPTION])),
-    `Topics:\n  ${TOPICS.map(([name]) => name).join(', ')}`,
+    `Topics: ${TOPICS.map(([name]) => name).join(', ')}.`,
     'forge help COMMAND or TOPIC explains one of them; forge help topics lists the topics.',
   ]);
 }
@@ -139,11 +140,11 @@ const groupPage = ({ name, summary }: GroupEntry, specs: readonly CommandSpec[],
 function commandPage(
   entry: GroupEntry,
   spec: CommandSpec,
-  { below, topic, width }: { below: readonly CommandSpec[]; topic: string; width: number },
+  { below, topic }: { below: readonly CommandSpec[]; topic: string },
 ): string {
   const isOwn = spec.name === entry.name;
   const full = isOwn ? entry.name : `${entry.name} ${spec.name}`;
-  const { exits = {}, examples = [] } = ABOUT[full] ?? {};
+  const { exits = {} } = ABOUT[full] ?? {};
   const short = Object.keys(SHORT_WAYS).find((name) => SHORT_WAYS[name]?.words.join(' ') === full);
   const usage = ['Usage: forge', full === 'where' ? '' : full, '[options]', ...(spec.args ?? [])];
   if (short && short !== 'completion') usage.push(` (short: forge ${short})`);
@@ -155,7 +156,7 @@ function commandPage(
     section('Commands', commandRows(below)),
     section('Arguments', argumentRows(spec)),
     section('Options', optionRows(options)),
-    `Example:\n${[spec.example, ...examples].map((line) => wrapCommand(line, width)).join('\n')}`,
+    `Example:\n  ${spec.example}`,
     section('Exit codes', [['0', 'done'], ...Object.entries(exits), ['else', 'forge help exit-codes']]),
   ]);
 }
@@ -197,12 +198,12 @@ const blocksOf = (topic: string): string[] =>
 
 const joinLines = (block: string): string => block.replace(/\s+/g, ' ').trim();
 
-async function layOut(blocks: readonly string[], width: number): Promise<string> {
-  return (await Promise.all(blocks.map((block) => layOutBlock(block, width)))).join('\n\n');
+async function layOut(blocks: readonly string[]): Promise<string> {
+  return (await Promise.all(blocks.map(layOutBlock))).join('\n\n');
 }
 
 /** A table, a title, a list, a paragraph, or lines indented by four: commands, or terms with their meaning. */
-async function layOutBlock(block: string, width: number): Promise<string> {
+async function layOutBlock(block: string): Promise<string> {
   const table = TABLES[block.trim()];
   if (table) return rows(await table());
   if (block.startsWith('- '))
@@ -212,8 +213,7 @@ async function layOutBlock(block: string, width: number): Promise<string> {
       .join('\n');
   if (!block.startsWith('    ')) return joinLines(block.replace(/^# /, ''));
   const lines = block.split('\n').map((line) => line.trim());
-  if (!lines.some((line) => / {2,}\S/.test(line)))
-    return lines.map((line) => wrapCommand(line, width)).join('\n');
+  if (!lines.some((line) => / {2,}\S/.test(line))) return lines.map((line) => `  ${line}`).join('\n');
   return rows(
     lines.map((line) => {
       const [term = '', text = ''] = line.split(/ {2,}(.*)/s);
@@ -231,20 +231,4 @@ const section = (title: string, pairs: Pairs, column = 0): string =>
 function rows(pairs: Pairs, least = 0): string {
   const column = 2 + Math.max(least, ...pairs.map(([term]) => term.length)) + 2;
   return pairs.map(([term, text]) => `${`  ${term}`.padEnd(column)}${text}`.trimEnd()).join('\n');
-}
-
-/** Indented by two, and broken as a shell takes it, but not inside quotes. */
-function wrapCommand(command: string, width: number): string {
-  const lines: string[] = [];
-  let line = ' ';
-  const words = command.match(/(?:[^\s"']|"(?:[^"\\]|\\.)*"|'[^']*')+/g) ?? [];
-  for (const [i, word] of words.entries()) {
-    const end = i === words.length - 1 ? '' : ' \\';
-    if (i > 0 && `${line} ${word}${end}`.length > width) {
-      lines.push(`${line} \\`);
-      line = '   ';
-    }
-    line += ` ${word}`;
-  }
-  return [...lines, line].join('\n');
 }

@@ -78,9 +78,6 @@ export const isLeftOut = (repository: Repository): boolean =>
   existsSync(join(repository.gitDir, 'info', 'sparse-checkout')) &&
   indexHas(repository, '.forge/config.toml');
 
-/** A `.forge/` without its config.toml: ignored files remain after a switch to a branch without one. */
-export const hasRemains = (root: string): boolean => kindOf(join(root, '.forge')) === 'folder';
-
 /** The name is taken by something other than a folder. */
 export const isNameTaken = (root: string): boolean => kindOf(join(root, '.forge')) === 'file';
 

@@ -72,7 +72,8 @@ export function parsePatch(text: string): KfrPatch {
   if (bytes > MAX_PATCH_BYTES)
     throw usage('kfr.too_large', `The patch has ${bytes} bytes; ${MAX_PATCH_BYTES} are allowed.`);
   try {
-    return checkInput(KfrPatch, parseJson(text)) as KfrPatch;
+    const given = parseJson(text);
+    return checkInput(KfrPatch, Array.isArray(given) ? { operations: given } : given) as KfrPatch;
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error;
     const { message, line } = error;
@@ -106,17 +107,12 @@ export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
 
 /** Each failed operation, in one line and as data. */
 function patchRefused(given: readonly Operation[], { refusals, isMalformed }: Patched): Error {
-  const named = refusals
-    .slice(0, NAMED_REFUSALS)
-    .map(({ index, message }) => `${nameOf(given[index] ?? null, index)}: ${message}`);
-  const more = refusals.length > NAMED_REFUSALS ? [`and ${refusals.length - NAMED_REFUSALS} more`] : [];
-  const lines = ['Nothing was changed:', ...named, ...more];
+  const named = refusals.map(({ index, message }) => `${nameOf(given[index] ?? null, index)}: ${message}`);
+  const lines = ['Nothing was changed:', ...named];
   return (isMalformed ? usage : refused)('kfr.patch', lines.join(lines.length > 2 ? '\n  ' : ' '), {
     data: { operations: refusals },
   });
 }
-
-const NAMED_REFUSALS = 5;
 
 /** Reads, decides and replaces under the lock, so two agents that patch at once lose nothing. */
 function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer: T }): T {

@@ -14,16 +14,7 @@ import {
   type OperationName,
   Refused,
 } from './operation.js';
-import {
-  closeEntries,
-  countKfr,
-  type Entry,
-  isSingle,
-  type Kfr,
-  type Kind,
-  nextNumber,
-  openEntries,
-} from './rules.js';
+import { closeEntries, countKfr, type Entry, isSingle, type Kfr, type Kind, type Outcome } from './rules.js';
 
 export interface Limits {
   /** For one entry. */
@@ -127,7 +118,7 @@ class Patcher {
       return { id: prior.id, kind };
     const text = this.checkEntry(kind, operation.text, name);
     if (prior) this.remove(prior, 'replaced');
-    const number = nextNumber(this.kfr);
+    const number = this.kfr.last + 1;
     const entry: Entry = {
       id: `kfr-${number}`,
       kind,
@@ -159,45 +150,19 @@ class Patcher {
   }
 
   private settle(operation: Exclude<CheckedOperation, EntryOperation>): Omit<Applied, 'index' | 'op'> {
-    if (operation.op === 'resolve') return this.resolve(operation.id, operation.resolution);
     const entry = this.find(operation.id);
-    const { id, kind } = entry;
+    const { id, kind, requires_resolution } = entry;
+    if (!requires_resolution && (operation.op === 'resolve' || operation.op === 'park'))
+      throw new Refused('not_required', `${id} (${kind}) requires no resolution: remove it.`);
     if (operation.op === 'remove') this.remove(entry, 'removed');
     else if (operation.op === 'park') this.park(entry, checkWords('reason', operation.reason));
-    else {
-      const reason = checkWords('reason', operation.reason);
-      this.kfr = closeEntries(this.kfr, new Set([id]), 'dismissed', this.now, reason, this.by);
-    }
-    return { id, kind };
-  }
-
-  /** Resolving an entry again corrects its answer, but an agent cannot correct a person's. */
-  private resolve(wanted: string, resolution: string): Omit<Applied, 'index' | 'op'> {
-    const { kfr, by, now } = this;
-    const words = checkWords('resolution', resolution);
-    const answered = kfr.closed.find(({ id, outcome }) => id === wanted && outcome === 'resolved');
-    if (answered && (by !== 'agent' || answered.by === 'agent')) {
-      const corrected = { ...answered, words, by, closed_at: now };
-      this.kfr = { ...kfr, closed: kfr.closed.with(kfr.closed.indexOf(answered), corrected) };
-      return { id: answered.id, kind: answered.kind };
-    }
-    const { id, kind, requires_resolution } = this.find(wanted);
-    const open = openEntries(kfr).map((entry) => entry.id);
-    if (!requires_resolution)
-      throw new Refused(
-        'not_required',
-        `${id} (${kind}) requires no resolution. Remove it, or resolve one that does: ${open.join(', ') || 'none'}.`,
-      );
-    this.kfr = closeEntries(kfr, new Set([id]), 'resolved', now, words, by);
+    else if (operation.op === 'resolve')
+      this.close(id, 'resolved', checkWords('resolution', operation.resolution));
+    else this.close(id, 'dismissed', checkWords('reason', operation.reason));
     return { id, kind };
   }
 
   private park(entry: Entry, reason: string): void {
-    if (!entry.requires_resolution)
-      throw new Refused(
-        'not_required',
-        `${entry.id} requires no resolution: there is nothing to park. Remove it.`,
-      );
     const parked = { ...entry, parked: { at: this.now, reason } };
     const entries = this.kfr.entries.map((other) => (other === entry ? parked : other));
     this.kfr = { ...this.kfr, entries };
@@ -221,7 +186,11 @@ class Patcher {
         'requires_resolution',
         `${id} (${kind}) requires resolution and cannot be ${outcome}: resolve it {"op":"resolve","id":"${id}","resolution":"…"} or dismiss it {"op":"dismiss","id":"${id}","reason":"…"}.`,
       );
-    this.kfr = closeEntries(this.kfr, new Set([id]), outcome, this.now);
+    this.close(id, outcome);
+  }
+
+  private close(id: string, outcome: Outcome, words?: string): void {
+    this.kfr = closeEntries(this.kfr, new Set([id]), outcome, this.now, words, this.by);
   }
 
   /** The size is checked after all operations, because a patch may remove entries to make room. */
@@ -229,8 +198,7 @@ class Patcher {
     const { tokens } = this.limits;
     const count = countKfr(this.kfr.entries);
     const last = this.applied.findLast(({ op }) => op === 'add' || op === 'replace');
-    // The setting was lowered and the KFR is over the limit: accept a patch that makes it smaller.
-    if (count <= tokens || !last || count < countKfr(this.before.entries)) return;
+    if (count <= tokens || !last) return;
     const largest = this.kfr.entries
       .filter(({ requires_resolution }) => !requires_resolution)
       .sort((a, b) => countKfr([b]) - countKfr([a]))

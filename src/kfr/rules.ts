@@ -42,19 +42,6 @@ const Fields = {
   created_at: z.string(),
 };
 
-/** No patch can break this, but an edit by hand could: a question without required resolution would pass the gate. */
-function keepsCardinality(
-  entries: readonly { id: string; kind: Kind; requires_resolution: boolean }[],
-): boolean {
-  const singles = entries.map(({ kind }) => kind).filter(isSingle);
-  const isUnique = (names: readonly string[]): boolean => new Set(names).size === names.length;
-  return (
-    isUnique(singles) &&
-    isUnique(entries.map(({ id }) => id)) &&
-    entries.every(({ kind, requires_resolution }) => requires_resolution || kind !== 'OpenQuestion')
-  );
-}
-
 /** A fact that must stay correct for the next few turns. */
 export const Entry = z.looseObject({
   ...Fields,
@@ -81,9 +68,7 @@ export const Kfr = z.looseObject({
   session: z.nullable(z.string()),
   /** The number of the last entry. Numbers are not reused in a session. */
   last: z.int().check(z.gte(0)),
-  entries: z
-    .array(Entry)
-    .check(z.refine(keepsCardinality, 'one Goal, one Plan, each id once, and each OpenQuestion open')),
+  entries: z.array(Entry),
   /** Newest last; the oldest beyond KEPT_CLOSED are forgotten. */
   closed: z.array(ClosedEntry),
 });
@@ -94,10 +79,6 @@ export const KFR: Format<Kfr> = { name: 'kfr', version: '1.0', schema: Kfr };
 export const NO_KFR: Kfr = { schema_version: '1.0', session: null, last: 0, entries: [], closed: [] };
 
 const KEPT_CLOSED = 20;
-
-/** The number of the next entry: above all existing ones, even if `last` is wrong. */
-export const nextNumber = ({ last, entries, closed }: Kfr): number =>
-  Math.max(last, ...[...entries, ...closed].map(({ id }) => Number(id.slice('kfr-'.length)))) + 1;
 
 /** Removes entries and records their outcome. */
 export function closeEntries(

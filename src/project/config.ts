@@ -129,9 +129,6 @@ export const configSchema = () =>
 /** Far more than all settings with their comments need. */
 export const MAX_CONFIG_BYTES = 64 * 1024;
 
-/** Never read from a repository: anyone who can commit could approve themselves (docs/architecture.md, "Trust"). */
-const OUTSIDE_ONLY = /^(trust|role|override|supervisor|guard\.(off|enabled|disabled))(\.|$)/;
-
 /** Every setting as `table.key`, in the order of the file that `init` writes. */
 export const SETTINGS: readonly string[] = TABLE_NAMES.flatMap((name) =>
   Object.keys(DEFAULTS[name]).map((key) => `${name}.${key}`),
@@ -161,7 +158,10 @@ export function decodeConfig(text: string, file: string): { config: Config; warn
     isEmpty(raw[name]) ? DEFAULTS[name] : check(name, tableSchema(name)),
   ]);
   const config = { ...raw, schema_version: 1, ...Object.fromEntries(tables) } as Config;
-  return { config, warnings: unknownSettings(raw).map((name) => warnAbout(name, file)) };
+  const warnings = unknownSettings(raw).map(
+    (name) => `${file}: ${oneLine(name, 60)} is not a setting of this version; it is kept and ignored.`,
+  );
+  return { config, warnings };
 }
 
 /** Any TOML; exit 4 names the line of the first error. */
@@ -193,11 +193,6 @@ function unknownSettings(raw: Record<string, unknown>): string[] {
     return keys.map((key) => `${name}.${key}`);
   });
 }
-
-const warnAbout = (name: string, file: string): string =>
-  OUTSIDE_ONLY.test(name)
-    ? `${file}: ${oneLine(name, 60)} cannot be set from a repository; it is ignored.`
-    : `${file}: ${oneLine(name, 60)} is not a setting of this version; it is kept and ignored.`;
 
 /** The value of one setting; exit 2 for an unknown name. */
 export function readSetting(config: Omit<Config, 'schema_version'>, name: string): unknown {
@@ -233,10 +228,6 @@ function parseList(name: string, text: string, found: string): string[] {
 
 function requireSetting(name: string): void {
   if (SETTINGS.includes(name)) return;
-  if (OUTSIDE_ONLY.test(name))
-    throw refused('config.outside', `${name} cannot be set from a repository.`, {
-      hint: 'forge trust --help',
-    });
   const [near] = namesLike(name, SETTINGS);
   throw noSuch('setting', name, near ? `Did you mean ${near}?` : 'forge config list', 'config');
 }

@@ -26,7 +26,6 @@ import { type Git, gitIn } from '../git/client.js';
 import { defaultBranch } from '../git/remote.js';
 import {
   findForge,
-  hasRemains,
   indexHas,
   isLeftOut,
   otherRoots,
@@ -90,15 +89,9 @@ function notAForge(from: string): Error {
       hint: `git ${where}restore .forge`,
     });
   }
-  if (hasRemains(root))
-    return usage(
-      'not_a_forge',
-      `${root}/.forge has no config.toml: this branch has no memory, or it was removed.`,
-      {
-        hint: 'forge init   # restores what is missing; or switch to the branch that has it',
-      },
-    );
-  return usage('not_a_forge', `There is no .forge/ in ${from} or above it.`, { hint: 'forge init' });
+  return usage('not_a_forge', `There is no .forge/ with a config.toml in ${from} or above it.`, {
+    hint: 'forge init',
+  });
 }
 
 export function contextAt(

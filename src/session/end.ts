@@ -2,15 +2,12 @@ import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
-import { ForgeError, toForgeError } from '../core/error.js';
-import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { usesClaims } from '../events/local-claims.js';
 import { hasUnsent, queueEvent } from '../events/outbox.js';
 import type { ReportedEvent } from '../events/publish.js';
-import { passedWithLostCode } from '../feature/feature.js';
 import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import type { VerificationRun } from '../feature/verify.js';
@@ -36,7 +33,7 @@ import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { readTree } from './record.js';
 import { addEntry, type Focus, isAbout, OPENING, type RunningSession, setNext } from './rules.js';
-import { isOursToSettle, readRunning, requireRunning, sessionHeld, showFocus } from './running.js';
+import { isOursToSettle, requireRunning, sessionHeld, showFocus } from './running.js';
 import {
   clearShortTerm,
   displayId,
@@ -86,20 +83,6 @@ export interface EndedSession {
 
 /** SES-06: archives the session under its id, stores its learnings, and commits only `.forge/`. */
 export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
-  const id = readRunning(context)?.id;
-  try {
-    return await end(context, raw);
-  } catch (error) {
-    const { kind, code, message, details } = toForgeError(error);
-    // With an archive it cannot be ended again.
-    const isEnded = id !== undefined && context.disk.exists(archiveFile(context.layout, id));
-    if (!isEnded || kind === 'bug' || code === 'session.none') throw error;
-    const hint = 'git add .forge && forge commit -m "Session end" --why "TEXT"   # once that is fixed';
-    throw new ForgeError(kind, code, `${message} The session has ended.`, { ...details, hint });
-  }
-}
-
-async function end(context: Context, raw: SessionEndInput): Promise<EndedSession> {
   const input = checkInput(SessionEndInput, raw);
   const { learned = [], failed = [], confirm = [] } = input;
   const learnings = [...learned, ...failed];
@@ -133,13 +116,6 @@ async function end(context: Context, raw: SessionEndInput): Promise<EndedSession
   const task = about === ANY_TASK ? focus.task : about;
   const work = { running, focus: { ...focus, task }, done, learned: observe ? [] : learnings };
   const tree = await warnOnGitFailure(context, () => readTree(context));
-  const findLost = () => passedWithLostCode(context);
-  const lost =
-    tree?.count === 0 ? await orWarn(context, 'Passes were not compared with HEAD', findLost) : null;
-  if (lost !== null)
-    context.warnings.push(
-      `${lost} passed with changes that are neither here nor committed: forge done ${lost}`,
-    );
   const outcome = isWanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   await keepGitState(context);
   // Committed records leave the journal, and the next start finds everything verified.
@@ -185,10 +161,7 @@ const warnOnGitFailure = <T>(context: Context, work: () => Promise<T>): Promise<
 function refuseHeld(context: Context, running: RunningSession): void {
   // Many agents run each command in a new shell, so the holder is gone by the next command.
   if (context.world.terminal || isOursToSettle(context, running)) return;
-  // A sandbox hides the agent's process.
-  const isSandboxed = !isWritable(context.layout.state);
-  const join = 'forge start --join   # work in it too, then end it';
-  throw sessionHeld(context, running, isSandboxed ? SANDBOX_HINT : join);
+  throw sessionHeld(context, running, 'forge start --join   # work in it too, then end it');
 }
 
 /**

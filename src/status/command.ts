@@ -41,15 +41,14 @@ export function renderShort({ components, task }: StatusReport, style: Style): s
 }
 
 async function runStatus(call: Call): Promise<StatusReport | undefined> {
-  const { options, flags } = call;
-  const { exitCode = true } = options;
+  const { exitCode = true, short } = call.options;
   if (exitCode !== true) oneOf(['red', 'yellow'], String(exitCode), '--exit-code', 'status.exit_code');
-  const brief = options.short === true;
   try {
-    return await call.forge().status({ brief });
+    return await call.forge().status();
   } catch (error) {
     // A prompt shows up in every folder.
-    if (brief && !flags.json && error instanceof ForgeError && error.code === 'not_a_forge') return undefined;
+    if (short && !call.flags.json && error instanceof ForgeError && error.code === 'not_a_forge')
+      return undefined;
     throw error;
   }
 }
@@ -77,39 +76,26 @@ export const group: Group = {
   ],
 };
 
-const NOWHERE: Where = {
-  root: null,
-  branch: null,
-  git: false,
-  session: null,
-  features: null,
-  step: null,
-  halted: null,
-  paused: null,
-  loop: null,
-  waiting: [],
-  recovering: false,
-  health: [],
-  problems: [],
-  next: ['forge init', 'forge --help'],
-};
+/** Outside a project. */
+interface Nowhere {
+  root: null;
+  problems: string[];
+  next: string[];
+}
 
-async function runWhere(call: Call): Promise<Where> {
+async function runWhere(call: Call): Promise<Where | Nowhere> {
   try {
     return await call.forge().where();
   } catch (error) {
     // A newcomer types `forge` first, so this is not a failure.
     if (!(error instanceof ForgeError) || error.code !== 'not_a_forge') throw error;
     const { hint = 'forge init' } = error.details;
-    return {
-      ...NOWHERE,
-      problems: hint === 'forge init' ? [] : [error.message],
-      next: [hint, 'forge --help'],
-    };
+    const problems = hint === 'forge init' ? [] : [error.message];
+    return { root: null, problems, next: [hint, 'forge --help'] };
   }
 }
 
-function renderWhere(where: Where, style: Style): string {
+function renderWhere(where: Where | Nowhere, style: Style): string {
   const { root, problems, next } = where;
   if (root === null) {
     const [problem = 'There is no .forge/ here yet.'] = problems;
@@ -165,7 +151,7 @@ function healthOf({ health }: Where, style: Style): string {
 
 export const whereGroup: Group = {
   commands: [
-    command<Where>({
+    command<Where | Nowhere>({
       name: 'where',
       summary: 'Show where you stand and what to do next',
       example: 'forge',

@@ -6,7 +6,6 @@ import { ForgeError } from '../core/error.js';
 import { progressFile, shown, shownFrom } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { withRescue } from '../doctor/rescue.js';
 import { claimsIn, passedWithLostCode } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf } from '../feature/rules.js';
 import { readActive, readFeatures } from '../feature/store.js';
@@ -42,28 +41,19 @@ import {
   yellow,
 } from './rules.js';
 
-export interface StatusInput {
-  /** For a prompt: no intact version of a damaged file is searched for. */
-  brief?: boolean;
-}
-
 export interface StatusReport extends Status {
   /** The id of the running session's task. */
   task: string | null;
 }
 
 /** VIS-01. Reports damage instead of failing. Restores nothing and halts nothing. */
-export async function readStatus(
-  context: Context,
-  { brief = false }: StatusInput = {},
-): Promise<StatusReport> {
+export async function readStatus(context: Context): Promise<StatusReport> {
   const safely = async (check: () => Remark[] | Promise<Remark[]>): Promise<Remark[]> => {
     try {
       return await check();
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-      const { message, details } = brief ? error : ((await withRescue(context, error)) as ForgeError);
-      return [red(message.replace(/\.$/, ''), details.hint ?? 'forge doctor')];
+      return [red(error.message.replace(/\.$/, ''), error.hint ?? 'forge doctor')];
     }
   };
   let list: Feature[] | undefined;
@@ -76,7 +66,7 @@ export async function readStatus(
     safely(() => checkGit(context)),
     safely(() => checkKnowledge(context)),
     safely(() => checkLedger(context)),
-    safely(() => checkShortTerm(context, brief)),
+    safely(() => checkShortTerm(context)),
     safely(() => checkFeatures(context, features())),
     safely(() => checkLinear(context, features)),
   ]);
@@ -127,7 +117,7 @@ async function checkLedger(context: Context): Promise<Remark[]> {
 }
 
 /** Reads every file of the session: a damaged one keeps the session from going on. */
-async function checkShortTerm(context: Context, brief: boolean): Promise<Remark[]> {
+async function checkShortTerm(context: Context): Promise<Remark[]> {
   const { disk, layout, world } = context;
   showFocus(context);
   readKfr(context);
@@ -135,7 +125,7 @@ async function checkShortTerm(context: Context, brief: boolean): Promise<Remark[
   const running = readRunning(context);
   const bytes = disk.read(path);
   const entries = bytes && entryTimes(decodeUtf8(bytes, shown(layout, path)));
-  const tracked = brief ? null : await findTracked(context);
+  const tracked = await findTracked(context);
   return [
     ...judgeProgress({ session: running && sessionName(running.id), entries }, world.now()),
     ...(tracked ? [yellow(tracked.message, tracked.fix)] : []),

@@ -20,7 +20,7 @@ import { readStatus, type StatusReport } from './status.js';
 
 /** The state of the work, and the three most useful next commands. */
 export interface Where {
-  root: string | null;
+  root: string;
   /** Null: no git, or a detached HEAD. */
   branch: string | null;
   git: boolean;
@@ -50,35 +50,31 @@ export async function whereYouStand(
   { status }: { status?: Pick<StatusReport, 'components'> } = {},
 ): Promise<Where> {
   const { repository, git, layout } = context;
-  const { components } = status ?? (await readStatus(context, { brief: true }));
+  const { components } = status ?? (await readStatus(context));
   const problems = new Set<string>();
-  const repairs = new Set<string>();
-  // Markers that were committed cannot be merged; doctor shows what to do.
-  const operation = repository && operationInProgress(repository);
-  const settle = operation ? 'forge doctor --fix' : 'forge doctor';
   const attempt = <T, F>(work: () => T, otherwise: F): T | F => {
     try {
       return work();
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
       problems.add(error.message);
-      repairs.add(error.code === 'file.conflict' ? settle : 'forge status');
       return otherwise;
     }
   };
   const features = attempt(() => listFeatures(context).features, null);
   const session = attempt(() => currentSession(context), null);
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
-  const damage =
-    halted === null && components.find((each) => each.name === 'long-term' && each.color === 'red');
-  if (damage) {
-    problems.add(damage.reasons[0] as string);
-    for (const command of damage.fix.slice(0, 1)) repairs.add(command);
-  }
   const [pause] = attempt(() => readUnreviewed(context), []);
   const recovering = hasRecovery(context);
-  const suggested = attempt(() => suggest(context, features ?? [], session?.open_questions ?? 0), []);
   const step = attempt(() => nextStep(context), null);
+  const loop = attempt(() => describeLoop(context), null);
+  const waiting = attempt(() => forPerson(context, features ?? []), []);
+  const work =
+    halted === null ? attempt(() => suggest(context, features ?? [], session?.open_questions ?? 0), []) : [];
+  const doctor = problems.size > 0 ? ['forge doctor'] : [];
+  const memory = components.find(({ name, color }) => name === 'long-term' && color === 'red');
+  if (memory && halted === null) problems.add(memory.reasons[0] as string);
+  const operation = repository && operationInProgress(repository);
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
@@ -88,40 +84,31 @@ export async function whereYouStand(
     step,
     halted,
     paused: pause ? describeUnreviewed(pause) : null,
-    loop: attempt(() => describeLoop(context), null),
-    waiting: attempt(() => forPerson(context, features ?? []), []),
+    loop,
+    waiting,
     recovering,
     health: components.map(({ name, color }) => ({ name, color })),
     problems: [...problems],
     next: [
-      ...(halted === null ? [] : ['forge memory verify']),
+      ...(memory?.fix.slice(0, 1) ?? []),
       ...(recovering ? ['forge recover'] : []),
       ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
-      ...repairs,
+      ...doctor,
       ...(operation ? [`git status   # ${operation} is in progress`] : []),
-      ...(halted === null && attempt(() => needsTrust(context), false) ? ['forge trust'] : []),
-      ...(halted === null ? suggested : []),
+      ...work,
     ].slice(0, 3),
   };
 }
 
-/** In a fresh clone and a moved folder nothing is approved, so forge would run no test. */
-const needsTrust = (context: Context): boolean =>
-  showTrust(context).items.some(({ kind, state }) => kind !== 'rule' && state !== 'trusted');
-
 /** What `forge trust` asks, tests that never failed, notes for somebody, and parked entries of all worktrees here. */
 function forPerson(context: Context, features: readonly Feature[]): string[] {
-  const { items } = showTrust(context);
+  const open = showTrust(context).items.filter(({ state }) => state !== 'trusted' && state !== 'missing');
   const missing = describeMissing(context);
-  const open = items.filter(({ state }) => state !== 'trusted' && state !== 'missing');
-  const rules = open.filter(({ kind }) => kind === 'rule').length;
-  const what = rules === open.length ? 'invariant' : 'thing';
-  const some = 0 < rules && rules < open.length ? ` (${plural(rules, 'invariant')})` : '';
   const notes = readNotes(context).filter(isForSomebody);
   const unproven = features.filter(isUnprovenPass).map(({ id }) => id);
   const confirm = `${plural(unproven.length, 'feature')} to confirm: forge feature confirm ${unproven.length > 5 ? '--all' : unproven.join(' ')}`;
   return [
-    ...(open.length > 0 ? [`${plural(open.length, what)} to approve${some}: forge trust`] : []),
+    ...(open.length > 0 ? [`${plural(open.length, 'thing')} to approve: forge trust`] : []),
     ...(missing === null ? [] : [`${missing}: forge trust`]),
     ...(unproven.length > 0 ? [confirm] : []),
     ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for somebody: forge note list --waiting`] : []),
@@ -159,30 +146,37 @@ function currentSession(context: Context): Where['session'] {
 }
 
 function suggest(context: Context, features: readonly Feature[], open: number): string[] {
-  const running = readRunning(context);
   const { task } = nextTask(context);
-  const add = features.length === 0 ? ['forge feature add "First thing to build"'] : [];
+  const running = readRunning(context);
+  // In a fresh clone and a moved folder nothing is approved, so forge would run no test.
+  const isUntrusted = showTrust(context).items.some(
+    ({ kind, state }) => kind !== 'rule' && state !== 'trusted',
+  );
+  const first = [
+    ...(isUntrusted ? ['forge trust'] : []),
+    // An open entry keeps the session from ending.
+    ...(open > 0 ? ['forge kfr list'] : []),
+    ...(features.length === 0 ? ['forge feature add "First thing to build"'] : []),
+  ];
   const work = task?.source === 'feature' ? workOn(context, task, features) : [];
-  const end = 'forge end --next "what comes next"';
-  // An open entry keeps the session from ending.
-  const settle = open > 0 ? ['forge kfr list'] : [];
-  if (running) return [...settle, ...add, 'forge log "what you just did"', ...work, end, 'forge briefing'];
+  if (running)
+    return [...first, 'forge log "what you just did"', ...work, 'forge end --next "what comes next"'];
   const isOwn = ownSessions(context);
   // An older one was not needed by the sessions after it.
   const interrupted = resumable(recentArchives(context).slice(-1)).find(({ id }) => isOwn(id));
   const resume = interrupted ? [`forge start --resume ${sessionName(interrupted.id)}`] : [];
-  return [...add, ...resume, 'forge start', ...work, 'forge briefing'];
+  return [...first, ...resume, 'forge start', ...work, 'forge briefing'];
 }
 
 /** Before the work and without tests there is nothing to verify. A session's start chooses the task. */
-function workOn(context: Context, task: Candidate, features: readonly Feature[]): string[] {
-  const feature = features.find(({ id }) => id === task.id);
-  const isBegun = task.status !== 'not_implemented' || isAbout(showFocus(context), task.id);
-  if (feature?.tests?.length && !isBegun && !readRunning(context)) return [];
-  const command = !feature?.tests?.length
-    ? `forge feature edit ${task.id} --test "COMMAND"`
+function workOn(context: Context, { id, title, status }: Candidate, features: readonly Feature[]): string[] {
+  const hasTests = features.some((feature) => feature.id === id && feature.tests?.length);
+  const isBegun = status !== 'not_implemented' || isAbout(showFocus(context), id);
+  if (hasTests && !isBegun && !readRunning(context)) return [];
+  const command = !hasTests
+    ? `forge feature edit ${id} --test "COMMAND"`
     : isBegun
-      ? `forge done ${task.id}`
-      : `forge focus set ${task.id}`;
-  return [`${command}   # ${oneLine(task.title, 300)}`];
+      ? `forge done ${id}`
+      : `forge focus set ${id}`;
+  return [`${command}   # ${oneLine(title, 300)}`];
 }

@@ -18,7 +18,7 @@ const [ENTER, LEAVE, CLEAR] = ['\u001b[?1049h', '\u001b[?1049l', '\u001b[H\u001b
 
 async function readPanel({ cwd, world }: Call): Promise<Panel> {
   const forge = openForge(cwd, { world, dryRun: true });
-  const status = await forge.status({ brief: true });
+  const status = await forge.status();
   const where = await forge.where({ status });
   return harmless({ where, status });
 }

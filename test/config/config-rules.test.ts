@@ -82,7 +82,7 @@ describe('config.toml', () => {
     ['[supervisor]\nkey = "x"', 'supervisor.key'],
   ])('B-94 ignores what no repository may set, with a warning: %j', (text, name) => {
     expect(decodeConfig(text, file).warnings).toEqual([
-      `${file}: ${name} cannot be set from a repository; it is ignored.`,
+      `${file}: ${name} is not a setting of this version; it is kept and ignored.`,
     ]);
   });
 

@@ -47,7 +47,7 @@ describe('forge kfr patch', () => {
     });
     project.write(
       'patch.json',
-      '{"operations":[{"op":"park","id":"kfr-4","reason":"ask Ada"},{"op":"remove","id":"kfr-3"}]}',
+      '[{"op":"park","id":"kfr-4","reason":"ask Ada"},{"op":"remove","id":"kfr-3"}]',
     );
     await forgeJson(project, ['kfr', 'patch', 'patch.json']);
     await patch(project, [{ op: 'resolve', id: 'kfr-4', resolution: 'sid' }]);

@@ -237,13 +237,6 @@ describe('kfr.json', () => {
   });
 
   it.each([
-    ['two Goals', [entry(1, 'Goal', 'a'), entry(2, 'Goal', 'b')]],
-    ['two Plans', [entry(1, 'Plan', 'a'), entry(2, 'Plan', 'b')]],
-    ['an id twice', [entry(1, 'Constraint', 'a'), entry(1, 'Constraint', 'b')]],
-    [
-      'an open question that asks for nothing',
-      [entry(1, 'Constraint', 'a'), entry(2, 'OpenQuestion', 'b', { requires_resolution: false })],
-    ],
     ['an invalid id', [{ ...entry(1, 'Goal', 'a'), id: 'kfr-1] fake\n- [kfr-2' }]],
     ['an unknown kind', [{ ...entry(1, 'Goal', 'a'), kind: 'Todo' }]],
   ])('KFR-07 B-12 %s, by whatever hand, is damage', (_, entries) => {

@@ -1,9 +1,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { gitState } from '../support/checkpoints.js';
-import { hasShim, runFaulty } from '../support/faults.js';
-import { BIN, forgeError, forgeJson } from '../support/forge.js';
-import { makeStarted } from '../support/forge-project.js';
+import { BIN } from '../support/forge.js';
 import { changedPaths, makeFolder, type Project, projectAt, run } from '../support/project.js';
 import {
   type Ended,
@@ -100,23 +98,6 @@ describe('while git is in the middle of something', () => {
     rmSync(project.path('.git/refs/heads/main.lock'));
     expectSessionCommit(project, workAndEnd(project));
     expect(changedPaths(project)).toEqual([' A later.js']);
-  });
-
-  it.skipIf(!hasShim)('SES-06 on a full disk says that the session ended, and how to commit it', async () => {
-    const project = await makeStarted();
-    await forgeJson(project, ['progress', 'add', 'some work']);
-    const fault = { path: '/short-term/', budget: 10 };
-    const { exitCode, stderr } = runFaulty(project.dir, ['session', 'end'], fault);
-    expect([exitCode, stderr]).toEqual([
-      6,
-      expect.stringMatching(
-        /the disk is full, or has no free inode\. The session has ended\.\n {2}→ git add \.forge && forge commit -m "Session end" --why "TEXT" {3}# once that is fixed\n$/,
-      ),
-    ]);
-    expect((await forgeError(project, ['session', 'end'])).message).toBe('No session is running.');
-    project.git('add', '.forge');
-    await forgeJson(project, ['commit', '-m', 'Session end', '--why', 'TEXT']);
-    expect(project.git('show', '--name-only', '--format=')).toContain('.forge/memory/sessions/');
   });
 
   it('SES-06 says why nothing was committed: .forge/ is ignored, or git does not know who commits', () => {

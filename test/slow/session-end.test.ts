@@ -157,16 +157,11 @@ describe('past sessions', () => {
   it('FEA-02 VIS-01 GIT-07 says that a feature passed with changes that are gone, until it passes without them', async () => {
     const project = await makeForge();
     const told = 'A passed with changes that are';
-    const ends = async (): Promise<string> => {
-      await forgeJson(project, ['session', 'start', '--task', 'x']);
-      return (await forgeJson<{ warnings: string[] }>(project, ['session', 'end'])).warnings.join();
-    };
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test -e src/a']);
     project.write('src/a', '');
     await forgeJson(project, ['done', 'A']);
-    expect(await ends()).not.toContain(told);
+    expect((await runForge(project, ['status'])).stdout).not.toContain(told);
     rmSync(project.path('src/a'));
-    expect(await ends()).toContain(told);
     expect((await runForge(project, ['status'])).stdout).toContain(told);
     const { stdout } = await runForge(project, ['ci']);
     expect(stdout).toContain('A passed with changes that are not in this commit');

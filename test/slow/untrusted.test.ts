@@ -143,12 +143,12 @@ key = "abc"
     for (const name of names.split(' ')) {
       expect(stderr).toMatch(
         new RegExp(
-          `^! \\.forge/config\\.toml: ${name} cannot be set from a repository; it is ignored\\.$`,
+          `^! \\.forge/config\\.toml: ${name} is not a setting of this version; it is kept and ignored\\.$`,
           'm',
         ),
       );
       expect(stdout).not.toMatch(new RegExp(`^${name.replace('.', '\\.')} `, 'm'));
-      await expectError(project, ['config', 'set', name, 'true'], '3 config.outside');
+      await expectError(project, ['config', 'set', name, 'true'], '2 config.unknown');
     }
     expect(project.has('pwned')).toBe(false);
   });

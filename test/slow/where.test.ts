@@ -34,10 +34,10 @@ describe('forge alone', () => {
     expect((await forgeJson<Where>(project, [])).root).toBeNull();
   });
 
-  it('LAY-09 names doctor --fix in a merge, and doctor for markers that somebody committed', async () => {
+  it('LAY-09 names doctor in a merge and for markers that somebody committed', async () => {
     const project = await makeConflict();
     const nextOf = async (): Promise<string | undefined> => (await forgeJson<Where>(project, [])).next[0];
-    expect(await nextOf()).toBe('forge doctor --fix');
+    expect(await nextOf()).toBe('forge doctor');
     commitAll(project, 'With markers');
     expect(await nextOf()).toBe('forge doctor');
   });

@@ -79,7 +79,7 @@ describe('forge status', () => {
     await forgeJson(project, ['note', 'add', 'For a person: may a name be empty?']);
     await forgeJson(project, ['note', 'add', 'For tests the port is random']);
     expect(await waiting()).toBe(
-      '1 invariant to approve: forge trust; 1 note for somebody: forge note list --waiting',
+      '1 thing to approve: forge trust; 1 note for somebody: forge note list --waiting',
     );
     await runForge(project, ['trust', '--yes'], { terminal: true });
     expect(await waiting()).toBe('1 note for somebody: forge note list --waiting');
@@ -87,7 +87,7 @@ describe('forge status', () => {
     expect(notes.map(({ text }) => text)).toEqual(['For a person: may a name be empty?']);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'Names are not empty']);
     project.write('.forge/skills/deploy/skill.toml', '[skill]\nname = "deploy"\ndescription = "Deploy"\n');
-    expect(await waiting()).toMatch(/^2 things to approve \(1 invariant\): forge trust; /);
+    expect(await waiting()).toMatch(/^2 things to approve: forge trust; /);
   });
 
   it('VIS-01 a missing progress.txt is red; without any time, or dated ahead, it is yellow', async () => {

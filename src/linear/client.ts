@@ -4,7 +4,6 @@ import { ForgeError, outside, usage } from '../core/error.js';
 import { runProcess } from '../core/process.js';
 import { oneLine } from '../core/text.js';
 import type { Document } from './documents.js';
-import { NEW_KEY, REFUSED_KEY } from './queue.js';
 
 const ENDPOINT = 'https://api.linear.app/graphql';
 /** Milliseconds without an answer, and for a whole answer. */
@@ -105,7 +104,9 @@ function dataOf({ status, headers, text }: Reply, say: (text: string) => string)
   const code = String(error?.extensions?.code ?? '');
   if (code === 'RATELIMITED') throw limited(waitMs);
   if (status === 401 || /AUTHENTICATION/.test(code))
-    throw outside('linear.refused', REFUSED_KEY, { hint: NEW_KEY });
+    throw outside('linear.refused', 'Linear refused the key.', {
+      hint: 'Make a new key in Linear, under Settings, API.',
+    });
   if (!answer) throw new Unavailable(`Linear answered ${status} without JSON.`, waitMs);
   if (error || !answer.data)
     throw outside('linear.error', `Linear: ${say(error?.message ?? `status ${status}`)}`, {});

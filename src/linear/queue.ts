@@ -32,8 +32,6 @@ type Queue = z.infer<typeof Queue>;
 const QUEUE: Format<Queue> = { name: 'linear-queue', version: '1.0', schema: Queue };
 
 /** The one failure of a sync that trying again does not settle. */
-export const REFUSED_KEY = 'Linear refused the key.';
-export const NEW_KEY = 'Make a new key in Linear, under Settings, API.';
 
 export const readQueue = ({ disk, layout }: Context): Queue =>
   disk.readDocument(QUEUE, linearQueueFile(layout), { pending: [] }).value;

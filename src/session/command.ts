@@ -81,9 +81,7 @@ function nextSteps({ task, linear_issue }: StartedSession['focus'], style: Style
 function renderReverified({ results, not_run }: Reverified, style: Style): string {
   if (results.length + not_run.length === 0) return '  No feature passes yet that could be verified again.';
   const rows = results.map((result) => `  ${resultLine(result, style)}`);
-  const left = not_run.map(
-    ({ id, why }) => `  ${style.warn('not run')} ${id}${why === undefined ? '' : ` (${oneLine(why, 200)})`}`,
-  );
+  const left = not_run.map(({ id, why }) => `  ${style.warn('not run')} ${id} (${oneLine(why, 200)})`);
   return [...rows, ...left].join('\n');
 }
 

@@ -1,9 +1,14 @@
 import { listPassing } from '../checkpoint/run.js';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { compareIds, compareText, firstNames } from '../core/text.js';
+import { compareIds, compareText } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
-import { type FeatureResult, type VerificationRun, verifyFeatures } from '../feature/verify.js';
+import {
+  type FeatureResult,
+  type VerificationRun,
+  type VerifyWatch,
+  verifyFeatures,
+} from '../feature/verify.js';
 import { recentEvaluations } from '../learning/knowledge.js';
 import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
@@ -23,7 +28,7 @@ export interface Reverified {
   /** Features that passed until now. */
   regressed: string[];
   /** Unchanged features. The code is `time`, `not_run` (the test could not run), or that of the refusal (`trust.needed`, …). */
-  not_run: { id: string; code: string; why?: string }[];
+  not_run: { id: string; code: string; why: string }[];
 }
 
 /**
@@ -37,14 +42,13 @@ export async function reverify(
   asked: SessionStartInput,
   watch: ReverifyWatch,
 ): Promise<Reverified | null> {
+  if (context.disk.dryRun) return null;
   const running = readRunning(context);
   const state = running && judgeRunning(context, running).state;
   if (state === 'held' || (state === 'same' && asked.reverify === undefined)) return null;
   const chosen = chooseOldest(context, count);
   const limit = timeLimit(readConfig(context).session.reverify_seconds * 1000, watch.signal);
-  const reverified = await runAll(context, chosen, limit.signal, watch).finally(limit.release);
-  warn(context, reverified);
-  return reverified;
+  return runAll(context, chosen, limit.signal, watch).finally(limit.release);
 }
 
 /** An overridden feature passes by a human's decision, not by a test run. */
@@ -74,44 +78,30 @@ async function runAll(
 ): Promise<Reverified> {
   const results: FeatureResult[] = [];
   const not_run: Reverified['not_run'] = [];
-  const onStart = (feature: string, command: string): void =>
-    watch.onTest?.(feature, command, results.length, chosen.length);
-  for (const { id } of chosen)
-    try {
-      if (signal.aborted) not_run.push({ id, code: 'time' });
-      else {
-        const [result] = (await verifyFeatures(context, { ids: [id] }, { onStart, signal })).results;
-        if (result?.not_run !== undefined) not_run.push({ id, code: 'not_run', why: result.not_run });
-        else if (result) results.push(result);
-      }
-    } catch (error) {
-      if (!(error instanceof ForgeError) || !['interrupted', 'refused', 'usage'].includes(error.kind))
-        throw error;
-      not_run.push({ id, code: error.kind === 'interrupted' ? 'time' : error.code });
-    }
+  const ids = chosen.map(({ id }) => id);
+  const runs: VerifyWatch = {
+    signal,
+    onStart: (id, command) => watch.onTest?.(id, command, results.length, chosen.length),
+    onResult: (result) => {
+      const { id, not_run: why } = result;
+      if (why === undefined) results.push(result);
+      else not_run.push({ id, code: 'not_run', why });
+    },
+    onRefused: (id, { code, message }) => not_run.push({ id, code, why: message }),
+  };
+  try {
+    if (ids.length > 0) await verifyFeatures(context, { ids }, runs);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind !== 'interrupted') throw error;
+  }
   if (watch.signal?.aborted)
     throw new ForgeError('interrupted', 'interrupted', 'Interrupted; no session was started.');
-  const regressed = results.filter(({ before, status, planned }) => !planned && before !== status);
-  return { results, regressed: regressed.map(({ id }) => id), not_run };
-}
-
-const WHY_NOT: Record<string, string> = {
-  not_run: 'the test could not run: forge done ID',
-  time: 'the time was up',
-  'trust.needed': 'not approved on this machine: forge trust',
-};
-
-const SHOWN = 5;
-
-/** Ids only, because an agent reads these lines outside the marked data. */
-function warn({ warnings }: Context, { regressed, not_run }: Reverified): void {
-  if (regressed.length > 0)
-    warnings.push(
-      `Regressed: ${firstNames(regressed, SHOWN)} passed until now, and the tests fail. forge done ${regressed[0]}`,
-    );
-  const left = not_run.map(({ id }) => id);
-  const codes = new Set(not_run.map(({ code }) => code));
-  const reasons = [...codes].map((code) => WHY_NOT[code] ?? code);
-  if (not_run.length > 0)
-    warnings.push(`Not verified again: ${firstNames(left, SHOWN)} (${reasons.join('; ')})`);
+  const judged = new Set([...results, ...not_run].map(({ id }) => id));
+  const left = ids.filter((id) => !judged.has(id));
+  const regressed = results.filter(({ before, status }) => before !== status).map(({ id }) => id);
+  return {
+    results,
+    regressed,
+    not_run: [...not_run, ...left.map((id) => ({ id, code: 'time', why: 'the time was up' }))],
+  };
 }

@@ -176,8 +176,6 @@ export function isOrphan(
 interface LinearFacts {
   /** Why the last sync with Linear failed. */
   syncError: string | null;
-  /** What to do about it, unless it is to try again. */
-  syncFix?: string | undefined;
   active: number;
   /** The last commits without an issue, newest first: hash and subject. */
   orphans: readonly string[];
@@ -187,8 +185,9 @@ interface LinearFacts {
 /** Null: no issue was ever used here. */
 export function judgeLinear(facts: LinearFacts | null): Remark[] {
   if (facts === null) return [neutral('not set up')];
-  const { active, orphans, syncError, syncFix = 'forge linear sync' } = facts;
-  if (syncError !== null) return [red(`the last sync failed: ${oneLine(syncError, 200)}`, syncFix)];
+  const { active, orphans, syncError } = facts;
+  if (syncError !== null)
+    return [red(`the last sync failed: ${oneLine(syncError, 200)}`, 'forge linear sync')];
   const commits = plural(facts.commits, 'commit');
   const [first] = orphans;
   if (first === undefined)
@@ -208,8 +207,6 @@ export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> 
   operation: string | null;
   /** The default branch's upstream, and the distance to it. */
   upstream: { name: string; ahead: number; behind: number } | null;
-  /** Another branch than the default one, which others may have. */
-  isPushed: boolean;
   /** The newest checkpoint among HEAD's ancestors that can be restored. */
   checkpoint: string | null;
   /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
@@ -224,15 +221,8 @@ export const NO_GIT: Remark[] = [
 ];
 
 const COMMIT = 'git add -A && forge commit -m "TEXT" --why "TEXT"';
-/** `git commit -a` would commit the conflict markers. */
-const RESOLVE = 'git mergetool   (or edit them; then: git add)';
-
-/** `a merge`: how to finish it. What is in `.forge/` is not among the files that are judged here. */
-function finish(operation: string): string {
-  const verb = /^(?:a |git )(merge|rebase|am|cherry-pick|revert)$/.exec(operation)?.[1];
-  if (verb === undefined) return 'git status';
-  return `git status   (resolve conflicts, in .forge/ with forge doctor --fix; then: git ${verb} --continue)`;
-}
+/** It says how to finish an operation and resolve conflicts. A commit now could hold conflict markers. */
+const FINISH = 'git status';
 
 const CHANGES: readonly [FileState['kind'], string][] = [
   ['unmerged', 'conflict'],
@@ -250,17 +240,16 @@ export function judgeGit(facts: GitFacts): Remark[] {
     remarks.push(
       red(
         `diverged from ${upstream.name}: ${plural(upstream.ahead, 'commit')} ahead, ${upstream.behind} behind`,
-        facts.isPushed
-          ? `git merge ${upstream.name}`
-          : `git rebase ${upstream.name}   (or: git merge ${upstream.name})`,
+        `git merge ${upstream.name}   (or, if nobody else has your commits: git rebase ${upstream.name})`,
       ),
     );
-  if (operation) remarks.push(yellow(`${operation} is in progress`, finish(operation)));
-  const commit = operation ? finish(operation) : COMMIT;
+  if (operation) remarks.push(yellow(`${operation} is in progress`, FINISH));
   const changes = CHANGES.flatMap(([kind, name]) => (countOf(kind) > 0 ? plural(countOf(kind), name) : []));
   if (head === null) remarks.push(neutral('there is no commit yet', 'git add -A && git commit'));
   else if (changes.length > 0)
-    remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, countOf('unmerged') > 0 ? RESOLVE : commit));
+    remarks.push(
+      yellow(`uncommitted: ${changes.join(', ')}`, operation || countOf('unmerged') > 0 ? FINISH : COMMIT),
+    );
   if (facts.lost !== null)
     remarks.push(yellow(`${facts.lost} passed with changes that are gone`, `forge done ${facts.lost}`));
   if (head !== null && checkpoint === null && facts.hasWork)

@@ -20,7 +20,7 @@ import { describeFinding, meaningOf } from '../ledger/compare.js';
 import { describeSize, readSize } from '../ledger/growth.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { doneIds } from '../linear/issue.js';
-import { NEW_KEY, REFUSED_KEY, readQueue } from '../linear/queue.js';
+import { readQueue } from '../linear/queue.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { entryTimes, sessionName } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
@@ -173,7 +173,6 @@ async function checkGit(context: Context): Promise<Remark[]> {
   return judgeGit({
     ...tree,
     upstream,
-    isPushed: main !== tree.branch && tree.upstream !== null,
     checkpoint,
     operation: operationInProgress(repository),
     isRecovering: hasRecovery(context),
@@ -211,11 +210,9 @@ async function checkLinear(context: Context, features: () => Feature[]): Promise
   if (known.size === 0) return judgeLinear(null);
   const { isIssue } = makeRules(readConfig(context).commit);
   const commits = context.git ? await readLog(context.git, COMMITS) : [];
-  const syncError = readQueue(context).error ?? null;
   const orphans = commits.filter((commit) => isOrphan(commit, { known, isIssue }));
   return judgeLinear({
-    syncError,
-    syncFix: syncError === REFUSED_KEY ? NEW_KEY : undefined,
+    syncError: readQueue(context).error ?? null,
     active: active.length,
     orphans: orphans.map(({ short, subject }) => `${short} ${subject}`),
     commits: commits.length,

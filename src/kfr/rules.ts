@@ -157,10 +157,6 @@ export const openEntries = ({ entries }: Kfr): Entry[] =>
 /** The entries that an agent's stop hook blocks for. A parked entry waits for a human and does not block. */
 export const unparked = (kfr: Kfr): Entry[] => openEntries(kfr).filter(({ parked }) => !parked);
 
-/** The entries that say how to work, and not what to do now. */
-export const rulesIn = (entries: readonly Entry[]): Entry[] =>
-  entries.filter(({ kind }) => kind === 'Constraint' || kind === 'ActiveContract');
-
 /**
  * Each resolved question with its answer, oldest first, and whether an agent entered it. Reads a stored KFR without the time
  * that checking it takes.

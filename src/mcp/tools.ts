@@ -1,6 +1,5 @@
 import { harmless, makeToken, plural } from '../core/text.js';
 import type { EndedSession, FeatureInput, Forge, KfrPatch, Reverified, ToolName } from '../index.js';
-import { rulesIn } from '../kfr/rules.js';
 
 /** AGN-024 §6 and §7 in few words, because the description is part of every prompt (KFR-03). The last line is forge's own. */
 const WORKING_MEMORY = `Update the session's Working Memory and Known Facts Registry (KFR) using patch-based operations. Use when authoritative working state changes and must be kept explicit for correctness in the next few turns. Updates short-term working memory only; creates no durable memory notes or checkpoints.
@@ -198,14 +197,7 @@ function endedLine({ session, uncommitted = 0, ...value }: EndedSession): string
   const commit = value.commit ? `committed as ${value.commit.short}` : 'not committed (see commit_skipped)';
   const files = plural(uncommitted, 'file outside .forge/ is', 'files outside .forge/ are');
   const left = `${files} not committed: commit the code too, or what passes here is not in git.`;
-  const rules = rulesIn(value.expired).length;
-  return [
-    `Session ${session.id} ended, ${commit}.`,
-    ...(uncommitted > 0 ? [left] : []),
-    ...(rules > 0
-      ? [`${plural(rules, 'rule')} of its working memory expired: learn keeps what holds in later sessions.`]
-      : []),
-  ].join(' ');
+  return [`Session ${session.id} ended, ${commit}.`, ...(uncommitted > 0 ? [left] : [])].join(' ');
 }
 
 /** Without commands and output. */

@@ -23,7 +23,7 @@ import { type Workspace, withPrivateIndex } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
 import { type Context, hasRecovery, readConfig, readHalt, requireRepository } from '../project/project.js';
-import { type OwnText, ownMessage, warnDetached } from '../session/commit.js';
+import { type OwnText, ownMessage } from '../session/commit.js';
 
 /**
  * The intent of a rollback or an undo. Everything that it removes is already in its backup. After this is written, the
@@ -162,7 +162,6 @@ export async function moveTo(context: Context, target: Target) {
     const intent = { schema_version: INTENT.version, tree, kept: kept?.ref ?? null, vouched, record };
     context.disk.withLock(() => context.disk.replace(recoverFile(context.layout), encodeDocument(intent)));
     await finishMove(context, workspace, move, intent);
-    await warnDetached(context, commit.slice(0, 12));
     return { ref: backup, commit: commit === head ? null : commit, ...moved };
   });
 }

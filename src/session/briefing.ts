@@ -77,19 +77,19 @@ export const briefingCommits = (context: Context): Promise<Commit[]> =>
   recentCommits(context, lookBack(readConfig(context).briefing.commits));
 
 /** What git says: the branch, the last commits and the uncommitted files. Without secrets in their names. */
-export function readGitFacts(context: Context, commits = briefingCommits(context)) {
+export async function readGitFacts(context: Context, commits = briefingCommits(context)) {
   const { repository, git } = context;
-  const branch = repository && git ? readBranch(repository, git) : null;
-  const reading = Promise.all([branch, commits.then(maskSubjects), readTree(context)]).then(
-    async ([name, subjects, work]) => ({
-      branch: name === null ? null : await maskText(name),
-      commits: subjects,
-      work,
-      changed: await maskText(firstPaths(Object.keys(work?.files ?? {}))),
-    }),
-  );
-  reading.catch(() => undefined);
-  return reading;
+  const [branch, subjects, work] = await Promise.all([
+    repository && git ? readBranch(repository, git) : null,
+    commits.then(maskSubjects),
+    readTree(context),
+  ]);
+  return {
+    branch: branch === null ? null : await maskText(branch),
+    commits: subjects,
+    work,
+    changed: await maskText(firstPaths(Object.keys(work?.files ?? {}))),
+  };
 }
 
 /** What a cycle tells its builder. It has instructions of its own, so the workflow is left out. */

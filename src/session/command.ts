@@ -12,7 +12,6 @@ import type {
   SessionStartInput,
   StartedSession,
 } from '../index.js';
-import { rulesIn } from '../kfr/rules.js';
 import { describeCandidate } from '../learning/proven.js';
 import { describeObserved } from '../project/project.js';
 import { BRIEFING_OPTIONS, briefingInput, logLines } from './command-work.js';
@@ -147,9 +146,6 @@ function renderEnd(ended: EndedSession, style: Style): string {
       ({ pattern }) => `  ${style.good('promoted')} ${oneLine(pattern, 100)}`,
     ),
     ...expired.flatMap(({ id, kind, text }) => row('expired', `${id} (${kind}) ${oneLine(text, 100)}`)),
-    ...(rulesIn(expired).length > 0
-      ? [`  A rule for later sessions too? ${style.command('forge learn "TEXT" --as invariant')}`]
-      : []),
     ...row('commit', commit && `${commit.short} ${oneLine(commit.subject, 80)}`),
     ...(commit ? [] : [`  ${style.warn('no commit')}: ${ended.commit_skipped}`]),
     ...ended.linear.flatMap(({ issue, sent }) =>

@@ -3,7 +3,6 @@ import { ForgeError } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
 import { newlyPassing, readFeatures } from '../feature/store.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
-import { readBranch } from '../git/repository.js';
 import { describeUnsigned } from '../git/tags.js';
 import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig, requireRepository } from '../project/project.js';
@@ -25,23 +24,12 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
   if (disk.dryRun) return { skipped: 'dry run' };
   try {
     const message = { ...(await describeWork(context, work)), ledger: ledgerHeads(context) };
-    const outcome = await commitInForm(context, shownFrom(repository.root, layout.dir), message);
-    if ('hash' in outcome) await warnDetached(context, outcome.short);
-    return outcome;
+    return await commitInForm(context, shownFrom(repository.root, layout.dir), message);
   } catch (error) {
     // The session is archived by now, so a failed commit (git, a damaged features.json) is reported, not thrown.
     if (!(error instanceof ForgeError) || !['outside', 'corrupted'].includes(error.kind)) throw error;
     return { skipped: error.hint ? `${error.message} (${error.hint})` : error.message };
   }
-}
-
-/** A commit without a branch is lost with the next switch. */
-export async function warnDetached(context: Context, short: string): Promise<void> {
-  const { repository, git } = requireRepository(context);
-  if ((await readBranch(repository, git)) === null)
-    context.warnings.push(
-      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${short}`,
-    );
 }
 
 export type OwnText = Pick<CommitMessage, 'id' | 'subject' | 'what' | 'why'> &

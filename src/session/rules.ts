@@ -314,8 +314,7 @@ function parse(file: string): Log {
   const [body, entries]: [string[], Entry[]] = [[], []];
   let next: string[] | undefined;
   let [day, inNext] = ['', false];
-  // An editor may have saved it with CRLF. forge itself accepts no text with a CR.
-  for (const line of file.replaceAll('\r\n', '\n').replace(/\n+$/, '').split('\n')) {
+  for (const line of file.replace(/\n+$/, '').split('\n')) {
     if (line.startsWith(NEXT)) next = [];
     inNext = line.startsWith(NEXT) || (inNext && line.startsWith(NEXT_INDENT));
     if (inNext) next?.push(line.slice(NEXT.length));

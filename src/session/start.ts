@@ -48,10 +48,8 @@ export async function startSession(
   // Git reads while the guard is loaded and memory is verified.
   const commits = briefingCommits(context);
   const gitState = readGitState(context, commits);
-  gitState.catch(() => undefined);
-  const reading = readGitFacts(context, commits);
-  const edited = findForeignEdits(context);
-  edited.catch(() => undefined);
+  const reading = Promise.all([readGitFacts(context, commits), findForeignEdits(context)]);
+  for (const read of [gitState, reading]) read.catch(() => undefined);
   await installGuard(context);
   // LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle.
   const verdict = await requireVerified(context);
@@ -59,7 +57,7 @@ export async function startSession(
   const notes = notesOf(verdict);
   let state = readState(context, listed);
   const architecture = await readInvariants(context);
-  const { branch, ...around } = await reading;
+  const [{ branch, ...around }, foreign] = await reading;
   const head = around.commits[0]?.hash ?? null;
   const named = input.id === undefined ? findTask(state, input.goal) : requireTask(state, input.id);
   const wanted = { ...input, goal: named ? taskLine(named) : input.goal };
@@ -90,7 +88,6 @@ export async function startSession(
   warnSize(context, listed);
   noteHooks(context, around.commits);
   await keepGitState(context, gitState);
-  const foreign = await edited;
   // Before the briefing, which names what others have learned.
   if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
   const known = { ...state, ...around, architecture, focus, foreign };

@@ -53,14 +53,6 @@ describe('progress.txt', () => {
     expect(parseProgress(file).lines.at(-1)).toEqual({ time: '12:00', text: 'CHECKPOINT: One\n\ntwo' });
   });
 
-  it('reads a file that an editor saved with CRLF, and appends to it', () => {
-    const file = addEntry(RFC_SAMPLE.replaceAll('\n', '\r\n'), at('11:40'), 'Went on');
-    expect(parseProgress(file)).toEqual({
-      ...parseProgress(RFC_SAMPLE),
-      lines: [...parseProgress(RFC_SAMPLE).lines, { time: '11:40', text: 'Went on' }],
-    });
-  });
-
   it('has no date, entry or NEXT without a session', () => {
     expect(parseProgress(NO_SESSION_TEXT)).toEqual({ date: null, lines: [] });
     expect(parseProgress('').lines.at(-1)).toBeUndefined();

@@ -181,12 +181,16 @@ function featureItems({ features, issues, focus }: BriefingData): string[] {
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
 
-/** Entries related to the task, the best first, then the others, the newest first. */
-function byTask<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
-  const newest = [...entries].reverse();
+/** Entries about the task, the best first. */
+function related<T>({ focus }: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
   const subject = [focus.task ?? '', focus.linear_issue ?? '', ...focus.files].join(' ');
-  const related = about(newest.map(textOf), subject).map((at) => newest[at] as T);
-  return [...new Set([...related, ...newest])];
+  return about(entries.map(textOf), subject).map((at) => entries[at] as T);
+}
+
+/** Entries about the task, then the others, the newest first. */
+function byTask<T>(data: BriefingData, entries: readonly T[], textOf: (entry: T) => string): T[] {
+  const newest = [...entries].reverse();
+  return [...new Set([...related(data, newest, textOf), ...newest])];
 }
 
 /** Those of the task, then those seen most often. */
@@ -205,13 +209,12 @@ function knowledgeItems(data: BriefingData, wanted: Known['status']): string[] {
 
 const SHOWN_NOTES = 5;
 
-/** The notes that the task names or that name it first, then the newest. */
-const noteItems = (data: BriefingData): string[] =>
-  firstOf(
-    byTask(data, data.notes, (note) => note),
-    SHOWN_NOTES,
-    ': forge note list',
-  );
+/** Only those about the task, because there may be hundreds. Without a task the newest. */
+function noteItems(data: BriefingData): string[] {
+  const newest = [...data.notes].reverse();
+  const shown = data.focus.task === null ? newest : related(data, newest, (note) => note);
+  return firstOf(shown, SHOWN_NOTES, ': forge note list');
+}
 
 const SHOWN_ANSWERS = 5;
 

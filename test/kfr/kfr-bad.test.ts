@@ -41,9 +41,8 @@ describe('an invalid patch', () => {
       code: 'kfr.too_many',
       message: 'The patch has 10000 operations; 100 are allowed.',
     });
-    const { operations: named, message } = await patchError(project, operations.slice(0, 100));
+    const { operations: named } = await patchError(project, operations.slice(0, 100));
     expect(named).toHaveLength(100);
-    expect(message).toContain('and 95 more');
   });
 
   it('B-14 refuses keys that reach the prototype at any depth', async () => {

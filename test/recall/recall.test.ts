@@ -341,9 +341,7 @@ describe('forge recall', () => {
     await forgeJson(project, ['session', 'start', '--task', 'Try a failed billing charge again']);
     const { stdout } = await runForge(project, ['briefing']);
     expect(stdout).toMatch(/Learned patterns .*\n {2}Retries to the gateway need a backoff \[lesson \w+\]\n/);
-    expect(stdout).toMatch(
-      /Notes about this .*\n {2}The payment sandbox is reset every Monday \[note \w{12}\]\n/,
-    );
+    expect(stdout).toMatch(/Notes .*\n {2}The payment sandbox is reset every Monday \[note \w{12}\]\n/);
     expect(stdout).not.toContain('cantina');
   });
 

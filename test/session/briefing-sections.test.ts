@@ -127,7 +127,6 @@ describe('the parts of the briefing', () => {
       known('Use the mirror', { kind: 'correction', reported: 0 }),
       known('Retry once', { status: 'contested' }),
       known('Gone', { status: 'invalid' }),
-      known('Elsewhere', { status: 'unproven' }),
     ];
     const named = (text: string): string => `${text} [knowledge aaaaaaaaaaaa]`;
     expect(items({ proven }, 'proven')).toEqual([

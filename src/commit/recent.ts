@@ -9,19 +9,16 @@ import { readRules } from './check.js';
 import { isOwnSubject } from './message.js';
 import { breaksProtocol } from './protocol.js';
 
+/** How many commits `git/commits.log` has. */
+const LOGGED = 50;
+
 /** The last commits of HEAD, newest first. Only subjects are shown, so only they are masked. */
-export const recentCommits = async ({ git }: Context, count: number): Promise<Commit[]> =>
-  git ? (await readLog(git, count)).map(({ body: _, message: __, ...commit }) => commit) : [];
+export const recentCommits = async ({ git }: Context): Promise<Commit[]> =>
+  git ? (await readLog(git, LOGGED)).map(({ body: _, message: __, ...commit }) => commit) : [];
 
 /** Forge's own commits say nothing about the work, except that it was rolled back. */
 export const withoutOwn = <T extends Commit>(commits: readonly T[]): T[] =>
   commits.filter(({ subject }) => !isOwnSubject(subject) || /\broll ?back\b/i.test(subject));
-
-/** How many commits `git/commits.log` has. */
-const LOGGED = 50;
-
-/** How many commits to read in order to show `count` that are not forge's own, and for `git/commits.log`. */
-export const lookBack = (count: number): number => Math.max(LOGGED, count * 3);
 
 /** The files in which a project shares its hooks. */
 const SHARED = ['.husky/commit-msg', 'lefthook.yml'];
@@ -83,8 +80,8 @@ const REFS = [
 export async function readGitState(context: Context, reading?: Promise<Commit[]>) {
   const { git, disk } = context;
   if (!git || disk.dryRun || hasHooks(context)) return {};
-  const [commits, refs] = await Promise.all([reading ?? recentCommits(context, LOGGED), git(REFS)]);
-  const lines = commits.slice(0, LOGGED).map(({ short, at, subject }) => `${short} ${at} ${subject}\n`);
+  const [commits, refs] = await Promise.all([reading ?? recentCommits(context), git(REFS)]);
+  const lines = commits.map(({ short, at, subject }) => `${short} ${at} ${subject}\n`);
   return {
     ...(lines.length > 0 ? { 'commits.log': lines.join('') } : {}),
     ...(refs.code === 0 ? { 'branches.json': formatBranches(refs.stdout) } : {}),

@@ -31,7 +31,6 @@ export interface HolderQuestion {
   /** When forge was last used here, in ms since 1970; null when unknown. */
   lastUsed: number | null;
   now: number;
-  unknownHostMinutes: number;
 }
 
 export type Verdict =
@@ -48,6 +47,9 @@ export function sameHolder(a: Holder, b: Holder): boolean {
   return sameProcess(a, b) || (a.agent !== undefined && a.agent === b.agent && a.host === b.host);
 }
 
+/** A holder on another host counts as alive for this long after forge was last used here. */
+const UNKNOWN_HOST_MS = 60 * 60_000;
+
 /** Decides if a session is ours, is held by another holder, or was interrupted (docs/architecture.md, "Sessions"). */
 export function judgeHolder(question: HolderQuestion): Verdict {
   const { holder, me, liveness, lastUsed, now } = question;
@@ -57,7 +59,7 @@ export function judgeHolder(question: HolderQuestion): Verdict {
   if (liveness === 'gone') return { state: 'interrupted', why: `process ${holder.pid} is gone` };
   if (liveness === 'alive') return { state: 'held', why: `process ${holder.pid} is running` };
   const host = oneLine(holder.host, 100);
-  return lastUsed === null || now - lastUsed >= question.unknownHostMinutes * 60_000
+  return lastUsed === null || now - lastUsed >= UNKNOWN_HOST_MS
     ? { state: 'interrupted', why: `nothing was heard from host ${host}` }
     : { state: 'held', why: `it runs on another host (${host}), which cannot be checked from here` };
 }

@@ -143,16 +143,12 @@ async function patchOf(call: Call, file: string | undefined): Promise<KfrPatch> 
 /** Ordered so that a question can be settled before another entry replaces it. */
 async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['operations']> {
   const operations: KfrPatch['operations'] = [];
-  const settle = (op: 'resolve' | 'dismiss' | 'park', field: string): void => {
+  for (const op of ['resolve', 'dismiss', 'park'] as const)
     for (const word of flags[op] ?? []) {
       const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`, settling(op));
-      operations.push({ op, id, [field]: text });
+      operations.push({ op, id, [op === 'resolve' ? 'resolution' : 'reason']: text });
     }
-  };
-  settle('resolve', 'resolution');
-  settle('dismiss', 'reason');
   for (const id of flags.remove ?? []) operations.push({ op: 'remove', id });
-  settle('park', 'reason');
   for (const [kind, text] of Object.entries({ Goal: flags.goal, Plan: flags.plan }))
     if (text !== undefined) operations.push({ op: 'replace', kind, text: await call.text(text) });
   for (const word of flags.add ?? []) {

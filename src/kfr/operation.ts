@@ -15,14 +15,7 @@ const Checked = z.discriminatedUnion('op', [
 ]);
 export type CheckedOperation = z.infer<typeof Checked>;
 export type OperationName = CheckedOperation['op'];
-export const OPERATIONS: readonly OperationName[] = [
-  'replace',
-  'add',
-  'remove',
-  'resolve',
-  'dismiss',
-  'park',
-];
+export const OPERATIONS = ['replace', 'add', 'remove', 'resolve', 'dismiss', 'park'] as const;
 
 /** More than any working memory needs: a patch is one step of an agent. */
 export const MAX_OPERATIONS = 100;

@@ -58,13 +58,12 @@ const TABLES = {
   project: { name: text('') },
   session: {
     commit: flag(true),
-    unknown_host_minutes: whole(60, 1, 1440),
     record: choice('on', ['on', 'off']),
     reverify: whole(0, 0, 1000),
     /** Clients of MCP give up after a minute. */
     reverify_seconds: whole(45, 1, 3600),
   },
-  briefing: { budget: whole(2000, 200, 100_000), commits: whole(10, 0, 100) },
+  briefing: { budget: whole(2000, 200, 100_000) },
   kfr: { entry_characters: whole(280, 40, 2000), tokens: whole(800, 100, 10_000) },
   commit: {
     enforce: choice('block', ['block', 'warn', 'off']),

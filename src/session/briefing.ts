@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
+import { recentCommits, withoutOwn } from '../commit/recent.js';
 import { checkInput } from '../core/schema.js';
 import { countTokens, firstPaths, makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
@@ -36,6 +36,7 @@ export const BriefingInput = z.strictObject({
 });
 export type BriefingInput = z.infer<typeof BriefingInput>;
 
+const SHOWN_COMMITS = 10;
 const MAX_NOTES = 300;
 /** Characters of a note. */
 const MAX_NOTE = 400;
@@ -73,11 +74,8 @@ export function readState(context: Context, listed?: readonly Listed[]) {
   };
 }
 
-export const briefingCommits = (context: Context): Promise<Commit[]> =>
-  recentCommits(context, lookBack(readConfig(context).briefing.commits));
-
 /** What git says: the branch, the last commits and the uncommitted files. Without secrets in their names. */
-export async function readGitFacts(context: Context, commits = briefingCommits(context)) {
+export async function readGitFacts(context: Context, commits = recentCommits(context)) {
   const { repository, git } = context;
   const [branch, subjects, work] = await Promise.all([
     repository && git ? readBranch(repository, git) : null,
@@ -145,7 +143,6 @@ export async function composeBriefing(
   { budget, format, session, guide = true }: BriefingInput & { session: string | null; guide?: boolean },
 ): Promise<Briefing> {
   const { world } = context;
-  const config = readConfig(context).briefing;
   const progress = readProgress(context);
   const recent = recentArchives(context);
   const before = lastOnTask(recent, known.focus);
@@ -154,7 +151,7 @@ export async function composeBriefing(
   const kfrs = [...earlier, before?.kfr, session === null ? NO_KFR : readKfr(context)];
   const sections = briefingSections({
     ...known,
-    commits: withoutOwn(known.commits).slice(0, config.commits),
+    commits: withoutOwn(known.commits).slice(0, SHOWN_COMMITS),
     uncommitted: known.work?.count ?? 0,
     operation: context.repository && operationInProgress(context.repository),
     last: recent.at(-1) ?? null,
@@ -173,7 +170,7 @@ export async function composeBriefing(
   const briefing = cutBriefing(
     `FORGE briefing, ${running}`,
     sections,
-    budget ?? config.budget,
+    budget ?? readConfig(context).briefing.budget,
     format ?? 'text',
     makeToken(12),
     { lead: leadOf(context, session), guide: world.terminal || !guide ? null : workflow(world) },

@@ -95,7 +95,9 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   await warnOnGitFailure(context, () => guardCommit(context));
   const { running, focus, kfr, progress, closed } = context.disk.withLock(() => {
     const running = requireRunning(context);
-    refuseHeld(context, running);
+    // SES-09: an agent does not end a session that another agent works in. A person at a terminal may.
+    if (!context.world.terminal && !isOursToSettle(context, running))
+      throw sessionHeld(context, running, 'forge start --join   # work in it too, then end it');
     const kfr = readKfr(context);
     const isGiven = learnings.length > 0 || input.next !== undefined;
     requireResolved(
@@ -156,13 +158,6 @@ async function commentOnIssue(
 /** A git failure does not block the session's end. */
 const warnOnGitFailure = <T>(context: Context, work: () => Promise<T>): Promise<T | null> =>
   orWarn(context, 'Memory was not verified', work, ({ code }) => code.startsWith('git.'));
-
-/** SES-09: an agent does not end a session that another agent works in. A person at a terminal may. */
-function refuseHeld(context: Context, running: RunningSession): void {
-  // Many agents run each command in a new shell, so the holder is gone by the next command.
-  if (context.world.terminal || isOursToSettle(context, running)) return;
-  throw sessionHeld(context, running, 'forge start --join   # work in it too, then end it');
-}
 
 /**
  * Records the session as a cycle, stores its learnings, archives and clears it. The caller holds the lock. Each step can

@@ -18,7 +18,7 @@ import {
 } from '../core/paths.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { KFR, type Kfr, NO_KFR } from '../kfr/rules.js';
-import { type Context, isBuilding, readConfig } from '../project/project.js';
+import { type Context, isBuilding } from '../project/project.js';
 import {
   FOCUS,
   type Focus,
@@ -115,7 +115,6 @@ export function judgeHere(context: Context, holder: Holder, me: Holder): Verdict
   return judgeHolder({
     ...{ holder, me, liveness: world.liveness(holder), lastUsed: lastActivity },
     now: world.now().getTime(),
-    unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
   });
 }
 

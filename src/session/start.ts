@@ -1,4 +1,4 @@
-import { keepGitState, noteHooks, readGitState } from '../commit/recent.js';
+import { keepGitState, noteHooks, readGitState, recentCommits } from '../commit/recent.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { unknownTask, usesClaims } from '../events/local-claims.js';
@@ -16,7 +16,7 @@ import { notesOf, requireVerified } from '../ledger/integrity.js';
 import { rebuildViews } from '../ledger/view.js';
 import { findForeignEdits } from '../project/edits.js';
 import { type Context, hasRecovery, noteActivity, readConfig, warnFileSystem } from '../project/project.js';
-import { briefingCommits, composeBriefing, readGitFacts, readState, type State } from './briefing.js';
+import { composeBriefing, readGitFacts, readState, type State } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { setFocus } from './focus.js';
 import { type Opened, openSession } from './open.js';
@@ -46,7 +46,7 @@ export async function startSession(
   warnFileSystem(context);
   if (hasRecovery(context)) await (await import('../recover/move.js')).tryFinishRecovery(context);
   // Git reads while the guard is loaded and memory is verified.
-  const commits = briefingCommits(context);
+  const commits = recentCommits(context);
   const gitState = readGitState(context, commits);
   const reading = Promise.all([readGitFacts(context, commits), findForeignEdits(context)]);
   for (const read of [gitState, reading]) read.catch(() => undefined);

@@ -23,8 +23,8 @@ describe('config.toml', () => {
   });
 
   it.each([
-    ['[session]\n# minutes\nunknown_host_minutes = 0', 3, 'session.unknown_host_minutes', '0', 'at least 1'],
-    ['[session]\nunknown_host_minutes = 1441', 2, 'session.unknown_host_minutes', '1441', 'at most 1440'],
+    ['[session]\n# seconds\nreverify_seconds = 0', 3, 'session.reverify_seconds', '0', 'at least 1'],
+    ['[session]\nreverify = 1001', 2, 'session.reverify', '1001', 'at most 1000'],
     ['[session]\ncommit = "yes"', 2, 'session.commit', '"yes"', 'boolean'],
     ['[features]\ntimeout_seconds = 1.5', 2, 'features.timeout_seconds', '1.5', 'a whole number'],
     ['[features]\ntest_command = 7', 2, 'features.test_command', '7', 'string'],

@@ -78,7 +78,7 @@ describe('forge config', () => {
       ['briefing.budget', '50', /budget.*50.*at least 200/],
       ['briefing.budget', '-1', /-1/],
       ['briefing.budget', '1e3', /1e3.*whole number/],
-      ['briefing.commits', '101', /101.*at most 100/],
+      ['session.reverify', '1001', /1001.*at most 1000/],
       ['session.commit', 'yes', /"yes".*true \| false/],
       ['project.name', 'a\nb', /one line/],
       ['features.test_command', 'a | b', /needs a shell/],

@@ -17,7 +17,6 @@ const ask = (change: Partial<HolderQuestion>, minutes = 60): HolderQuestion => (
   liveness: 'gone',
   lastUsed: NOON - minutes * MINUTE,
   now: NOON,
-  unknownHostMinutes: 60,
   ...change,
 });
 
@@ -67,7 +66,7 @@ describe('who holds the session', () => {
       'it runs on another host (server), which cannot be checked from here',
     ],
     [
-      'another host, silent for just as long as is set',
+      'another host, silent for an hour',
       ask({ holder: foreign, liveness: 'unknown' }, 60),
       'interrupted',
       'nothing was heard from host server',

@@ -69,7 +69,7 @@ describe('damaged state files', () => {
     const project = await prepared();
     await forgeJson(project, ['feature', 'add', 'KEPT', 'kept']);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'kept']);
-    await forgeJson(project, ['config', 'set', 'briefing.commits', '9']);
+    await forgeJson(project, ['config', 'set', 'session.reverify', '9']);
     commitAll(project, 'Whole');
     const whole = project.git('rev-parse', '--short=12', 'HEAD');
     const [learned] = readdirSync(project.path(`${dirname(KNOWLEDGE)}/learned.d`));

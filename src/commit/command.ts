@@ -100,7 +100,7 @@ const commit: CommandSpec<MadeCommit> = {
       flags: '-m, --message <title>',
       help: 'the subject (default: the task in focus); "[ID] title" sets the issue',
     },
-    { flags: '--why <text>', help: 'the reason (default: the task)' },
+    { flags: '--why <text>', help: 'the reason (default: the goal of the session, else the task)' },
     { flags: '--what <text>', help: 'what changed (default: the log and the file names)', many: true },
     { flags: '--learned <text>', help: 'something worth knowing; saved as knowledge too', many: true },
     {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
 import { taskLine, type Unit } from '../feature/tasks.js';
 import { isTestFile } from '../feature/test-files.js';
-import { type Focus, isAbout, taskTitle } from '../session/rules.js';
+import { type Focus, isAbout, reasonOf, taskTitle } from '../session/rules.js';
 import { type CommitMessage, isOwnSubject, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
@@ -77,7 +77,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
       known.files,
     ),
     what: given.what?.length ? [...given.what] : describeWork(done, known.files),
-    why: given.why ?? focus.task ?? known.session?.goal ?? '',
+    why: given.why ?? reasonOf(focus, known.session?.goal, features),
     learned: fresh([...known.learned, ...(given.learned ?? [])], 'learned'),
     updated: fresh(known.updated, 'updated'),
     backtrace: {

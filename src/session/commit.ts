@@ -6,7 +6,7 @@ import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import { describeUnsigned } from '../git/tags.js';
 import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig, requireRepository } from '../project/project.js';
-import { type Focus, isAbout, type RunningSession, sessionName, taskTitle } from './rules.js';
+import { type Focus, isAbout, type RunningSession, reasonOf, sessionName, taskTitle } from './rules.js';
 import { readRunning } from './running.js';
 
 interface EndedWork {
@@ -89,7 +89,12 @@ async function describeWork(
     id: linear_issue ?? feature ?? 'FORGE',
     subject: `Session end: ${subject}`,
     what: done.length > 0 ? [...done] : ['Archived the session'],
-    why: focus.task ?? running.goal ?? 'The next session starts from what this one knew.',
+    why:
+      reasonOf(
+        focus,
+        running.goal,
+        features.map(({ id }) => id),
+      ) || 'The next session starts from what this one knew.',
     learned: [...learned],
     updated: passing.map(({ id }) => `features.json (${id} now passing)`),
     backtrace: { parent: 'none', linear: linear_issue ?? 'none', session: sessionName(running.id) },

@@ -204,6 +204,12 @@ export function taskTitle({ task }: Focus, ids: readonly (string | null | undefi
   return task?.slice(id ? id.length + 2 : 0) ?? '';
 }
 
+/** The goal of the session, unless it was a feature: then the task, which may be another one by now. */
+export function reasonOf(focus: Focus, goal: string | null | undefined, features: readonly string[]): string {
+  const isFeature = features.some((id) => isAbout({ task: goal ?? null }, id));
+  return (isFeature ? null : goal) ?? focus.task ?? '';
+}
+
 type Changeable = 'task' | 'linear_issue' | 'files' | 'phase' | 'blockers' | 'skill';
 export type FocusChange = { [Field in Changeable]?: Focus[Field] | undefined };
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { type KfrList, type Note, systemWorld } from '../../src/index.js';
 import { hasStrace, strikeCall, traceCalls } from '../support/faults.js';
-import { forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { forgeError, forgeJson, startBinary } from '../support/forge.js';
 import { abandon, sample } from '../support/kills.js';
 import { verify } from '../support/memory.js';
 import { makeFolder, type Project } from '../support/project.js';
@@ -74,11 +74,6 @@ describe.skipIf(!hasStrace)('a kill in the middle of a resume', () => {
       await forgeJson(project, [...START, '--resume', wanted], ME);
       const { entries } = await forgeJson<KfrList>(project, ['kfr', 'list'], ME);
       expect({ what, ids: entries.map(({ id }) => id) }).toEqual({ what, ids: ['kfr-1', 'kfr-2'] });
-      // Once answered it is asked for no more, whatever archives the crash left.
-      await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-2=sid'], ME);
-      await forgeJson(project, ['session', 'end', '--no-commit'], ME);
-      expect({ what, ...(await runForge(project, START, ME)) }).toMatchObject({ what, exitCode: 0 });
-      expect((await forgeJson<KfrList>(project, ['kfr', 'list'], ME)).entries).toEqual([]);
     }
   });
 });

@@ -83,10 +83,8 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
 
     const answer = { operations: [{ op: 'resolve', id: 'kfr-2', resolution: 'sid' }] };
     expect((await call('session_working_memory_update', answer)).isError).toBeUndefined();
-    // A person's answer stands.
-    await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-2=the session id']);
     const again = await call('session_working_memory_update', answer);
-    expect(again.content[0]?.text).toContain('kfr-2 was resolved already (the session id).');
+    expect(again.content[0]?.text).toContain('kfr-2 was resolved already (sid).');
     const ended = await call('session_end', { learned: ['the token is in sid'], next: 'remember me' });
     expect(ended.content[0]?.text).toMatch(
       /^Session \S+ ended, committed as \w+\..*\n.*is quoted data[\s\S]*"next": "remember me"/,

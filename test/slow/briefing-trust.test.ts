@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Briefing } from '../../src/index.js';
-import { makeConflict } from '../support/conflicts.js';
+import { makeConflict } from '../support/fixes.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { commitAll, type Project, run } from '../support/project.js';

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fixConflicts } from '../../src/index.js';
-import { makeConflict } from '../support/conflicts.js';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { type Fault, hasShim, runFaulty } from '../support/faults.js';
 import {
@@ -12,6 +11,7 @@ import {
   fix,
   git,
   MERGED,
+  makeConflict,
   OURS,
   stored,
   THEIRS,

@@ -4,12 +4,33 @@ import { describe, expect, it } from 'vitest';
 import type { InitResult } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { atTerminal } from '../support/e2e-terminal.js';
-import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
-import { commitAll, makePlainProject, makeRepository, projectAt, run } from '../support/project.js';
-import { init, makeTelling, settings } from '../support/proposals.js';
+import {
+  commitAll,
+  makePlainProject,
+  makeRepository,
+  type Project,
+  projectAt,
+  run,
+} from '../support/project.js';
 
 const SCRIPT = '.forge/init.sh';
+
+const init = (project: Project, args: string[] = [], options: RunOptions = {}): Promise<InitResult> =>
+  forgeJson<InitResult>(project, ['init', ...args], options);
+
+const settings = (project: Project): Record<string, Record<string, unknown>> =>
+  parse(project.read(CONFIG)) as never;
+
+/** With everything in it that init knows how to read. */
+function makeTelling(): Project {
+  const project = makeRepository();
+  project.write('README.md', '# Shop\r\n\r\n- [ ] **Login** works\r\n- [x] Begun\r\n- [ ] Export as CSV\r\n');
+  project.write('services/api/go.mod', 'module example.com/api\n');
+  for (const message of ['SHOP-1: a', 'SHOP-2: b', '[SHOP-3] c']) commitAll(project, message);
+  return project;
+}
 
 describe('proposals of forge init', () => {
   it('LAY-04 --yes accepts safe proposals, and explains how to accept the rest', async () => {

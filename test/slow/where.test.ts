@@ -2,8 +2,8 @@ import { cpSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SessionOverview, StartedSession } from '../../src/index.js';
-import { makeConflict } from '../support/conflicts.js';
 import { Agent } from '../support/e2e-agents.js';
+import { makeConflict } from '../support/fixes.js';
 import { fixedClock, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { makeForge, makeStarted, PROGRESS, SESSION } from '../support/forge-project.js';
 import {

@@ -44,6 +44,18 @@ export async function diverge(base: object[], ours: object[], theirs: object[]):
   return project;
 }
 
+/** A merge that stopped at the features: both sides renamed A; ours added B, theirs C. */
+export async function makeConflict(): Promise<Project> {
+  const named = (id: string, name = id): object => ({ id, name, status: 'in_progress' });
+  const project = await diverge(
+    [named('A')],
+    [named('A', 'ours'), named('B')],
+    [named('A', 'theirs'), named('C')],
+  );
+  if (git(project, 'merge', 'other') !== 1) throw new Error('The merge met no conflict.');
+  return project;
+}
+
 export const git = (project: Project, ...args: string[]): number | null =>
   run(project.dir, 'git', args).exitCode;
 

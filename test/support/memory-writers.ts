@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { onTestFinished } from 'vitest';
 import { BIN, startLibrary } from './forge.js';
-import type { Project } from './project.js';
+import { follow, type Project } from './project.js';
 
 /** Processes that record at the same time, and what each of them was told is stored. */
 
@@ -14,24 +13,10 @@ export interface Writer {
 }
 
 function watch(child: ChildProcess): Writer {
-  let printed = '';
-  let say = (): void => {};
-  const begun = new Promise<void>((done) => {
-    say = done;
-  });
-  child.stdout?.on('data', (chunk: Buffer) => {
-    printed += chunk.toString('utf8');
-    say();
-  });
-  const ended = new Promise<string[]>((done) =>
-    child.on('close', () => {
-      say();
-      // The last line may be half of one: then nobody was told.
-      done(printed.split('\n').slice(0, -1));
-    }),
-  );
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return { child, ended, begun };
+  // The last line may be half of one: then nobody was told.
+  const ended = follow(child).ended.then(({ stdout }) => stdout.split('\n').slice(0, -1));
+  const first = new Promise<void>((done) => child.stdout?.once('data', () => done()));
+  return { child, ended, begun: Promise.race([first, ended.then(() => undefined)]) };
 }
 
 /** Records with the library until it has stored `count` cycles or is ended; some of them are large. */

@@ -1,17 +1,17 @@
 import { chmodSync, renameSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { TrustReport } from '../../src/index.js';
+import { cloneOf } from '../support/ci.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, featureFile, makeForge, snapshot } from '../support/forge-project.js';
-import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
+import { commitAll, copyOf, makeFolder, type Project, projectAt } from '../support/project.js';
 
 /** A fresh clone of a project with a test that leaves a file when it runs. */
 async function cloned(test = 'touch ran'): Promise<Project> {
   const origin = await makeForge();
   await forgeJson(origin, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
   commitAll(origin, 'Feature');
-  const clone = projectAt(`${makeFolder()}/clone`);
-  origin.git('clone', '-q', origin.dir, clone.dir);
+  const clone = cloneOf(origin);
   await runForge(clone, ['init']);
   return clone;
 }
@@ -104,6 +104,25 @@ describe('forge trust', () => {
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
     projectAt('/').write(outside, `touch ${project.path('ran')}\n`);
     await expectRefused(project);
+  });
+
+  it('B-87 runs no script that is too large to show and store', async () => {
+    const project = await cloned('sh .forge/check.sh');
+    project.write('.forge/check.sh', 'true\n');
+    await runForge(project, ['trust', '--yes'], PERSON);
+    project.write('.forge/check.sh', `touch ran\n#${'x'.repeat(9 * 1024 * 1024)}\n`);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).not.toBe(0);
+    expect(project.has('ran')).toBe(false);
+  });
+
+  it('B-38 approvals hold in linked worktrees, and in no other clone or copy', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
+    commitAll(project, 'Feature');
+    const tree = projectAt(`${makeFolder()}/tree`);
+    project.git('worktree', 'add', '-q', tree.dir);
+    for (const place of [project, tree]) await forgeJson(place, ['feature', 'verify', 'A']);
+    for (const place of [cloneOf(project), copyOf(project)]) await expectRefused(place);
   });
 
   it('B-87 lists a skill whose links form loops, and follows none of them', async () => {

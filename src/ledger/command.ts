@@ -136,12 +136,10 @@ function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
 }
 
 function renderShow({ id, kind, record }: LogEntry, style: Style): string {
-  const { by, at, reason } = record;
-  const who =
-    by === undefined
-      ? 'This record was redacted, but no audit record here says by whom.'
-      : `A human redacted this record at ${at}: ${oneLine(String(reason), 500)}`;
-  return [style.dim(id), ...(kind === 'redacted' ? [who] : []), JSON.stringify(record, null, 2)].join('\n');
+  const { audit } = record;
+  const why = typeof audit === 'string' ? [`Who, when and why: forge memory show ${short(audit)}`] : [];
+  const redacted = kind === 'redacted' ? ['This record was redacted.', ...why] : [];
+  return [style.dim(id), ...redacted, JSON.stringify(record, null, 2)].join('\n');
 }
 
 function renderStats({ status, missing, tiers, bytes, files, growth }: MemoryStats, style: Style): string {
@@ -168,13 +166,10 @@ function renderRedaction({ redacted, files, history, replacements_file: file }: 
 }
 
 /** What a person has to do: forge does not rewrite history. */
-function renderHistory(history: NonNullable<Redaction['history']>, file: string | null): string[] {
-  if (history.length === 0) return ['No commit has the content.'];
+function renderHistory([first, ...more]: readonly string[], file: string | null): string[] {
+  if (first === undefined) return ['No commit has the content.'];
   return [
-    'Git history still has the content:',
-    ...history.map(
-      ({ path, commits, first }) => `  ${path}: ${plural(commits, 'commit')} wrote it, first ${short(first)}`,
-    ),
+    `Git history still has the content: ${plural(more.length + 1, 'commit')} wrote it, first ${short(first)}`,
     'To purge it (revoke the secret first: every clone has it):',
     '  1. commit .forge/ on every branch that has the record',
     `  2. git filter-repo --replace-text ${file} --force`,

@@ -216,15 +216,10 @@ export function findId({ graph }: Memory, start: string): string {
   return found;
 }
 
-/** The links of a redacted record, and who redacted it, when and why. */
-function describeRedacted(memory: Memory, id: string, links: object): LogEntry {
-  const audit = memory
-    .records('audit')
-    .findLast(({ record }) => record.kind === 'redacted' && (record.subjects as string[]).includes(id));
-  const { by, reason, of, at: when, session = null }: Partial<LedgerRecord> = audit?.record ?? {};
-  const at = when ?? null;
-  const tier = TIERS.find((name) => name === of) ?? 'execution';
-  const why = audit ? { by, reason, audit: audit.id } : {};
-  const record = { ...links, kind: 'redacted', at, session, ...why, tier } as unknown as LedgerRecord;
-  return { id, tier, n: record.n, kind: 'redacted', at, session, record };
+/** The links of a redacted record, and the audit record that has who redacted it, when and why. */
+function describeRedacted({ graph }: Memory, id: string, links: object): LogEntry {
+  const audit = graph.audit('redacted').find(({ record }) => textsIn(record.subjects).includes(id));
+  const tier = TIERS.find((name) => name === audit?.record.of) ?? 'execution';
+  const record = { ...links, tier, kind: 'redacted', audit: audit?.id ?? null };
+  return toEntry({ id, record: record as unknown as LedgerRecord });
 }

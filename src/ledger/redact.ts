@@ -1,4 +1,4 @@
-import { basename, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { refused } from '../core/error.js';
 import { removePath, removeQuietly } from '../core/files.js';
 import { recallFile, replacementsFile, shown } from '../core/paths.js';
@@ -8,7 +8,7 @@ import { append, type RecordRef } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
 import { writeChain } from './chains.js';
 import { type Container, eachRecord, linesById, segmentOf } from './container.js';
-import { ledgerFolder, withLedgerLock } from './files.js';
+import { gitFolder, ledgerFolder, withLedgerLock } from './files.js';
 import { verifyAndRepair } from './integrity.js';
 import { journalFiles, readJournal, rewriteJournal } from './journal.js';
 import { copiesOf, findId, type Memory, readMemory } from './memory.js';
@@ -22,8 +22,8 @@ export interface Redaction {
   redacted: { id: string; tier: Tier | null; n: number; audit: RecordRef | null }[];
   /** The files that had the content. */
   files: string[];
-  /** Committed files whose content git's history still has; null without git. */
-  history: { path: string; commits: number; first: string }[] | null;
+  /** Commits that still have the content, oldest first; null without git. */
+  history: string[] | null;
   /** Has lines for `git filter-repo --replace-text`, also of earlier redactions. Null if no commit has the content. */
   replacements_file: string | null;
 }
@@ -145,32 +145,14 @@ function scrubJournals(context: Context, id: string): void {
   }
 }
 
-/**
- * Containers are write-once, so the commits that added one have its content. An earlier redaction or a repair has given the
- * chain a file with another name.
- */
-async function findInHistory(
-  { git, repository, layout }: Context,
-  names: readonly string[],
-): Promise<Redaction['history']> {
-  if (!git || !repository) return null;
-  const folder = [...relative(repository.root, layout.root).split(sep), FOLDER].filter(Boolean).join('/');
-  const paths = names.map((name) => `:(top,glob)${folder}/*${segmentOf(name) ?? name}*`);
-  if (paths.length === 0) return [];
-  const args = ['log', '--all', '--reverse', '--full-history', '--diff-filter=AM', '--name-only'];
-  const log = await must(git, ['--no-literal-pathspecs', ...args, '--format=%x00%H', '--', ...paths]);
-  const held = new Map<string, NonNullable<Redaction['history']>[number]>();
-  for (const commit of log.split('\0').slice(1)) {
-    const [first = '', ...files] = lines(commit);
-    for (const file of files) {
-      const path = `${folder}/${basename(file)}`;
-      held.set(path, { path, first, ...held.get(path), commits: (held.get(path)?.commits ?? 0) + 1 });
-    }
-  }
-  return [...held.values()];
+/** Commits that wrote a file of these chains: a repair or an earlier redaction has given a chain another file. */
+async function findInHistory(context: Context, names: readonly string[]): Promise<string[] | null> {
+  if (!context.git) return null;
+  if (names.length === 0) return [];
+  const paths = names.map((name) => `:(top,glob)${gitFolder(context)}/*${segmentOf(name) ?? name}*`);
+  const args = ['log', '--all', '--reverse', '--full-history', '--diff-filter=AM', '--format=%H'];
+  return lines(await must(context.git, ['--no-literal-pathspecs', ...args, '--', ...paths]));
 }
-
-const FOLDER = '.forge/memory/ledger';
 
 /** Replaces the line by its tombstone. The pattern has only its links, so it reveals nothing of the content. */
 function replacementFor(id: string, line: string): string {

@@ -85,7 +85,10 @@ export async function requireVerified(context: Context): Promise<Verdict> {
     if (meaningOf(finding.code).level !== 'note' || meaningOf(finding.code).isNews)
       context.warnings.push(describeNote(finding));
   const halt = readHalt(context.disk);
-  if (halt) throw halted(halt.reasons);
+  if (halt)
+    throw corrupted('memory.corrupted', `Memory is halted: ${halt.reasons[0]}.`, {
+      hint: `${ACCEPT}   # a person, at a terminal`,
+    });
   return verdict;
 }
 
@@ -102,21 +105,13 @@ export function refuseDamage(verdict: Verdict): void {
   });
 }
 
-const halted = ([reason]: readonly string[]): Error =>
-  corrupted('memory.corrupted', `Memory is halted: ${reason}.`, {
-    hint: `${ACCEPT}   # a person, at a terminal`,
-  });
-
 /** For readers: nothing is put back, halted or journaled. */
 export const verifyReadOnly = (context: Context): Promise<Verdict> => verify(context, { isReadOnly: true });
 
 /** Exit 4 if memory is damaged, for a caller that must not write. */
 export async function requireUndamaged(context: Context): Promise<void> {
   refuseHalted(context.disk);
-  const verdict = await verifyReadOnly(context);
-  refuseDamage(verdict);
-  const [open] = verdict.halts;
-  if (open) throw halted(open.reasons);
+  refuseDamage(await verifyReadOnly(context));
 }
 
 const MAX_REASONS = 20;

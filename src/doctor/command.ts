@@ -40,16 +40,15 @@ function fixLines(mark: string, fix: Fix, style: Style): string {
   ].join('\n');
 }
 
-/** `F-1 status  ours passing  theirs failing  → failing  (why)` */
-function choiceRow({ id, field, ours, theirs, value, why }: Fix['choices'][number], style: Style): string[] {
-  const name = [...(id === null ? [] : [oneLine(id, 40)]), ...(field === null ? [] : [field])].join(' ');
-  if (field === null) return [name, value === undefined ? style.warn('removed') : style.good('kept'), why];
-  return [
-    name,
-    `→ ${brief(value)}`,
-    `${style.dim('ours')} ${brief(ours)}  ${style.dim('theirs')} ${brief(theirs)}  (${why})`,
-  ];
-}
+/** `F-1 status  → failing  ours passing  theirs failing  (why)` */
+const choiceRow = (
+  { id, field, ours, theirs, value, why }: Fix['choices'][number],
+  style: Style,
+): string[] => [
+  id === null ? field : `${oneLine(id, 40)} ${field}`,
+  `→ ${brief(value)}`,
+  `${style.dim('ours')} ${brief(ours)}  ${style.dim('theirs')} ${brief(theirs)}  (${why})`,
+];
 
 const brief = (value: unknown): string =>
   value === undefined ? '–' : oneLine(typeof value === 'string' ? value : JSON.stringify(value), 40);

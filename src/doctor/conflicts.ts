@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import {
   activeIssuesFolder,
@@ -11,18 +11,15 @@ import {
   shown,
   shownFrom,
 } from '../core/paths.js';
-import { conflictLines, decodeDocument } from '../core/schema.js';
-import { isDoneIssue } from '../feature/store.js';
-import { ISSUE_LIST } from '../feature/tasks.js';
-import type { Git } from '../git/client.js';
+import { conflictLines } from '../core/schema.js';
 import { readObject } from '../git/read.js';
 import { operationInProgress } from '../git/repository.js';
 import { addResolved, findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, requireRepository, timestamp } from '../project/project.js';
 import { attempt, blocking, degraded, type Symptom, valueOr } from './checks.js';
-import { type Choice, mergeState, type Newer, type StateName } from './merge.js';
-import { sideHint } from './rescue.js';
+import { type Choice, mergeState, type StateName } from './merge.js';
+import { commitHint } from './rescue.js';
 
 /** A merge that `forge doctor --fix` makes, or made. */
 export interface Fix {
@@ -82,99 +79,64 @@ async function judge(context: Context, name: string, stages: Stages | null): Pro
     return { ...place, symptoms: degraded(observed, 'a file that git may commit', why, command) };
   }
   const kind = kindOf(context, path);
-  // Markers that somebody committed have no base.
-  const merged = kind && stages && (await attempt(() => mergeStages(context, kind, stages, { file, name })));
-  if (merged && 'value' in merged && merged.value) {
+  const merged = kind && stages && (await attempt(() => mergeStages(context, kind, stages, file)));
+  if (before && merged && 'value' in merged && merged.value) {
     const why = 'commands that read it stop there';
     const symptoms = blocking(what, 'one version of it', why, 'forge doctor --fix');
     return { ...place, symptoms, fix: planFix(context, { path, file, before, name }, merged.value) };
   }
   const problem = merged && 'problem' in merged ? `: ${merged.problem.message}` : '';
   const why = 'only a person can decide what it should be';
-  const commands = [...commandsFor(file, stages), (await sideHint(context, file)) ?? []].flat();
+  // Markers that somebody committed have no sides to merge.
+  const restore = stages ? null : await commitHint(context, file);
+  const commands = [...commandsFor(file, stages), ...(restore === null ? [] : [restore])];
   return { ...place, symptoms: blocking(`${what}${problem}`, 'one version of it', why, ...commands) };
 }
 
 function kindOf({ layout }: Context, path: string): StateName | null {
-  if (!path.endsWith('.json')) return null;
-  const isIn = (folder: string): boolean => path === join(folder, basename(path));
-  if (isIn(featuresFolder(layout))) return 'feature';
-  if (isIn(sessionsFolder(layout))) return 'session';
-  if (isIn(activeIssuesFolder(layout))) return 'issue';
-  return isIn(doneIssuesFolder(layout)) ? 'done' : null;
-}
-
-interface MergedFile {
-  /** Null for a file that is deleted. */
-  bytes: Buffer | null;
-  choices: Choice[];
-}
-
-/** Merges the versions in git's index. A file that one side deleted stays as the other changed it, except a done issue. */
-async function mergeStages(
-  context: Context,
-  kind: StateName,
-  stages: Stages,
-  { file, name }: { file: string; name: string },
-): Promise<MergedFile | null> {
-  const { git } = requireRepository(context);
-  const read = async (oid: string | undefined): Promise<Buffer | null> =>
-    oid === undefined ? null : await readObject(git, oid);
-  const [ours, theirs, base] = [await read(stages.ours), await read(stages.theirs), await read(stages.base)];
-  if (ours && theirs) return mergeState(kind, { ours, theirs, base }, file, await newerSide(git, name));
-  const bytes = ours ?? theirs;
-  if (!bytes) return null;
-  mergeState(kind, { ours: bytes, theirs: bytes, base: null }, file);
-  const [kept, deleted] = ours ? ['ours', 'theirs'] : ['theirs', 'ours'];
-  const sides = { ours: ours ? 'changed' : undefined, theirs: theirs ? 'changed' : undefined };
-  if (kind === 'issue' && isDoneIssue(context.disk, decodeDocument(ISSUE_LIST.entry, bytes, file))) {
-    const why = `done by ${deleted}, changed by ${kept}`;
-    return { bytes: null, choices: [{ id: null, field: null, ...sides, value: undefined, why }] };
-  }
-  const why = `kept: deleted by ${deleted}, changed by ${kept}; to delete it: ${formatArgv(['git', 'rm', '-f', name])}`;
-  return { bytes, choices: [{ id: null, field: null, ...sides, value: 'kept', why }] };
-}
-
-/** By the last commit of each side that changed the file. A rebase keeps the author's time. */
-async function newerSide(git: Git, name: string): Promise<Newer> {
-  const timeIn = async (rev: string): Promise<number> => {
-    const { code, stdout } = await git(['log', '-1', '--format=%at', rev, '--', name]);
-    return code === 0 ? Number.parseInt(stdout, 10) : Number.NaN;
+  const folders: Record<StateName, string> = {
+    feature: featuresFolder(layout),
+    session: sessionsFolder(layout),
+    issue: activeIssuesFolder(layout),
+    done: doneIssuesFolder(layout),
   };
-  const theirs = await Promise.all(['MERGE_HEAD', 'REBASE_HEAD', 'CHERRY_PICK_HEAD'].map(timeIn));
-  const lead = (await timeIn('HEAD')) - (theirs.find((at) => !Number.isNaN(at)) ?? Number.NaN);
-  return lead > 0 ? 'ours' : lead < 0 ? 'theirs' : null;
+  if (!path.endsWith('.json')) return null;
+  return (Object.keys(folders) as StateName[]).find((kind) => folders[kind] === dirname(path)) ?? null;
+}
+
+/** Merges the versions in git's index; null for a file that one side deleted. */
+async function mergeStages(context: Context, kind: StateName, stages: Stages, file: string) {
+  const { git } = requireRepository(context);
+  if (!stages.ours || !stages.theirs) return null;
+  const ours = await readObject(git, stages.ours);
+  const theirs = await readObject(git, stages.theirs);
+  const base = stages.base === undefined ? null : await readObject(git, stages.base);
+  return mergeState(kind, { ours, theirs, base }, file);
 }
 
 function planFix(
   context: Context,
-  place: { path: string; file: string; before: Buffer | null; name: string },
-  { bytes, choices }: MergedFile,
+  { path, file, before, name }: { path: string; file: string; before: Buffer; name: string },
+  { bytes, choices }: ReturnType<typeof mergeState>,
 ): PlannedFix {
-  const { path, file, before, name } = place;
   const { disk, layout, git, repository } = context;
   const stamp = timestamp(context).replaceAll(/[:.]/g, '-');
   const copy = keptConflict(layout, `${stamp}-${shown(layout, path).replaceAll('/', '-')}`);
   const isRebase = repository && operationInProgress(repository) === 'a rebase';
   const word = formatArgv([file]);
-  const restore = before ? `cp ${formatArgv([shown(layout, copy)])} ${word}` : `rm ${word}`;
   return {
     what: [
-      bytes
-        ? `merge both sides of ${file}, and tell git (git add)`
-        : `delete ${file}, which is done, and tell git (git add)`,
-      ...(before
-        ? [`the current file, with your edits, is kept in ${shown(layout, conflictsFolder(layout))}`]
-        : []),
+      `merge both sides of ${file}, and tell git (git add)`,
+      `the current file, with your edits, is kept in ${shown(layout, conflictsFolder(layout))}`,
       ...(isRebase ? ['in a rebase, "ours" is what you rebase onto, "theirs" your own commits'] : []),
     ].join('; '),
     choices,
-    // Git restores its conflict until the merge is committed, but not that of a deleted file. The copy has the edits.
-    undo: bytes ? `git checkout --merge -- ${word} && ${restore}` : `${restore} && git add -- ${word}`,
+    // Git restores its conflict until the merge is committed. The copy has the edits.
+    undo: `git checkout --merge -- ${word} && cp ${formatArgv([shown(layout, copy)])} ${word}`,
     act: async () => {
       refuseHalted(disk);
       await installGuard(context);
-      if (before) disk.replaceMoved(copy, before);
+      disk.replaceMoved(copy, before);
       disk.withLock(() => disk.replaceAll([{ path, bytes, expected: before }]));
       if (git) await addResolved(git, name);
     },

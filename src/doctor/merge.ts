@@ -17,8 +17,7 @@ export interface Sides<T> {
 export interface Choice {
   /** The feature; null in other files. */
   id: string | null;
-  /** `name`, `estimate.points`; null for the whole file. */
-  field: string | null;
+  field: string;
   ours: unknown;
   theirs: unknown;
   /** The merged value; undefined if it was removed. */
@@ -33,53 +32,37 @@ interface Merged<T> {
 
 type Fields = Record<string, unknown>;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isNothing = (value: unknown): boolean => value === undefined || value === null;
 const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one ?? null, other ?? null);
 
-/** The side that changed a record later; null if that is not known. */
-export type Newer = 'ours' | 'theirs' | null;
-
-/** Where a field is: its record, the path to it, and which side is newer. */
-interface Position {
-  id: string | null;
-  path: string;
-  newer: Newer;
-}
-
 /** Three-way merge, field by field (LAY-09): our fields in their order, then those that theirs adds. */
-function mergeFields({ ours, theirs, base }: Sides<Fields>, at: Position): Merged<Fields> {
-  const time = ({ updated_at }: Fields): number => Date.parse(String(updated_at));
-  const lead = time(ours) - time(theirs);
-  const newer = lead > 0 ? 'ours' : lead < 0 ? 'theirs' : at.newer;
+function mergeFields({ ours, theirs, base }: Sides<Fields>, id: string | null): Merged<Fields> {
+  const isTheirsLater = String(theirs.updated_at ?? '') > String(ours.updated_at ?? '');
   const value: Fields = {};
   const choices: Choice[] = [];
-  for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
-    const sides = { ours: ours[name], theirs: theirs[name], base: base?.[name] };
-    const merged = mergeValue(sides, base !== null, { ...at, path: `${at.path}${name}`, newer });
-    choices.push(...merged.choices);
-    if (merged.value !== undefined) value[name] = merged.value;
+  for (const field of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
+    const sides = { ours: ours[field], theirs: theirs[field], base: base?.[field] };
+    const [chosen, why] = isSame(sides.ours, sides.theirs)
+      ? [sides.ours, null]
+      : choose(sides, base !== null, isTheirsLater);
+    if (why !== null) choices.push({ id, field, ours: sides.ours, theirs: sides.theirs, value: chosen, why });
+    if (chosen !== undefined) value[field] = chosen;
   }
   return { value, choices };
 }
 
-function mergeValue({ ours, theirs, base }: Sides<unknown>, hasBase: boolean, at: Position): Merged<unknown> {
-  if (isSame(ours, theirs)) return { value: ours, choices: [] };
-  if (isFields(ours) && isFields(theirs))
-    return mergeFields({ ours, theirs, base: isFields(base) ? base : null }, { ...at, path: `${at.path}.` });
-  const choose = (value: unknown, why: string): Merged<unknown> => ({
-    value,
-    choices: [{ id: at.id, field: at.path, ours, theirs, value, why }],
-  });
-  if (hasBase && isSame(theirs, base)) return choose(ours, 'ours: only it changed');
-  if (hasBase && isSame(ours, base)) return choose(theirs, 'theirs: only it changed');
-  if (isNothing(ours)) return choose(theirs, 'theirs: ours has none');
-  if (isNothing(theirs)) return choose(ours, 'ours: theirs has none');
+function choose(
+  { ours, theirs, base }: Sides<unknown>,
+  hasBase: boolean,
+  isTheirsLater: boolean,
+): [value: unknown, why: string] {
+  if (hasBase && isSame(theirs, base)) return [ours, 'ours: only it changed'];
+  if (hasBase && isSame(ours, base)) return [theirs, 'theirs: only it changed'];
+  if (isNothing(ours)) return [theirs, 'theirs: ours has none'];
+  if (isNothing(theirs)) return [ours, 'ours: theirs has none'];
   if (Array.isArray(ours) && Array.isArray(theirs))
-    return choose(uniteLists(ours, theirs, Array.isArray(base) ? base : []), 'both lists');
-  if (at.newer === null) return choose(ours, 'ours: which one is newer is not known');
-  return choose(at.newer === 'ours' ? ours : theirs, `${at.newer}: changed later`);
+    return [uniteLists(ours, theirs, Array.isArray(base) ? base : []), 'both lists'];
+  return isTheirsLater ? [theirs, 'theirs: changed later'] : [ours, 'ours: both changed it'];
 }
 
 /** Our items, then theirs. An item that one side removed from the base is gone. */
@@ -98,29 +81,22 @@ const KINDS = {
 };
 export type StateName = keyof typeof KINDS;
 
-/**
- * The merged file, and the choices. `newer` is for a record without `updated_at`. Exit 4 names the side, or the result, that
- * does not have the file's format.
- */
+/** The merged file, and the choices. Exit 4 names the side, or the result, that does not have the file's format. */
 export function mergeState(
   name: StateName,
   sides: Sides<Buffer>,
   file: string,
-  newer: Newer = null,
 ): { bytes: Buffer; choices: Choice[] } {
   const { entry: format, encode } = KINDS[name] as Pick<EntryList<unknown, unknown>, 'entry' | 'encode'>;
   const read = (bytes: Buffer, side: string): Fields =>
     decodeDocument(format, bytes, `${file} (${side})`) as Fields;
-  const ours = read(sides.ours, 'ours');
   const decoded = {
-    ours,
+    ours: read(sides.ours, 'ours'),
     theirs: read(sides.theirs, 'theirs'),
     base: sides.base && read(sides.base, 'base'),
   };
   const { value, choices } =
-    name === 'feature'
-      ? mergeFeature(decoded as unknown as Sides<Feature>, newer)
-      : mergeFields(decoded, { id: null, path: '', newer });
+    name === 'feature' ? mergeFeature(decoded as unknown as Sides<Feature>) : mergeFields(decoded, null);
   const bytes = encode(value);
   decodeDocument(format, bytes, `${file} (merged)`);
   return { bytes, choices };
@@ -142,11 +118,11 @@ const proofOf = (feature: Feature): Fields =>
 const withoutProof = (feature: Feature): Fields =>
   Object.fromEntries(Object.entries(feature).filter(([field]) => !PROOF.includes(field)));
 
-function mergeFeature({ ours, theirs, base }: Sides<Feature>, newer: Newer): Merged<Fields> {
+function mergeFeature({ ours, theirs, base }: Sides<Feature>): Merged<Fields> {
   const { id } = ours;
   const rest = mergeFields(
     { ours: withoutProof(ours), theirs: withoutProof(theirs), base: base && withoutProof(base) },
-    { id, path: '', newer },
+    id,
   );
   const isAgreed = isSame(proofOf(ours), proofOf(theirs));
   const chosen = chooseProof(ours, theirs, base);

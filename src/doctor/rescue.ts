@@ -27,44 +27,33 @@ const LOOK_BACK = 50;
 export async function withRescue(context: Context, error: unknown): Promise<unknown> {
   const file = error instanceof ForgeError && error.kind === 'corrupted' ? error.details.file : undefined;
   if (!(error instanceof ForgeError) || file === undefined) return error;
-  const hint =
-    error.code === 'file.conflict'
-      ? await sideHint(context, file)
-      : (asideHint(context, file) ?? (await commitHint(context, file, error.code)));
+  // In a merge `forge doctor --fix` has both sides.
+  if (error.code === 'file.conflict' && (await isUnmerged(context, file))) return error;
+  const hint = isIgnored(context, file)
+    ? `mv ${file} ${file}.damaged && forge init   # forge makes it again, or starts with an empty one`
+    : await commitHint(context, file, error.code !== 'file.missing');
   if (hint === null) return error;
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
 }
 
-/** For markers that somebody committed: there is no merge that `forge doctor --fix` could make. Null during a merge. */
-export async function sideHint(context: Context, file: string): Promise<string | null> {
-  const { git, repository, layout } = context;
-  if (!git || !repository) return null;
-  const unmerged = await readUnmerged(git, shownFrom(repository.root, join(layout.root, file)));
-  const commit = unmerged.size > 0 ? null : await newestGood(context, file);
-  if (commit === null) return null;
-  return `git checkout ${commit.slice(0, 12)} -- ${formatArgv([file])}   # takes one side; or edit it by hand: no marker lines`;
+async function isUnmerged({ git, repository, layout }: Context, file: string): Promise<boolean> {
+  if (!git || !repository) return false;
+  return (await readUnmerged(git, shownFrom(repository.root, join(layout.root, file)))).size > 0;
 }
 
-/** Files that git ignores are in no commit. Without them forge starts with empty ones. */
-function asideHint({ layout }: Context, file: string): string | null {
-  const aside = `mv ${file} ${file}.damaged`;
-  const isOneOf = (...paths: string[]): boolean => paths.some((path) => shown(layout, path) === file);
-  if (isOneOf(sessionFile(layout)))
-    return `${aside} && forge start   # its progress is kept as an interrupted session`;
-  if (isOneOf(kfrFile(layout)))
-    return `${aside}   # working memory starts empty; what requires resolution stays`;
-  if (isOneOf(featuresFile(layout), knowledgeFile(layout), activeIssuesFile(layout)))
-    return `${aside}   # or fix it; forge writes the file again`;
-  return isOneOf(focusFile(layout), progressFile(layout))
-    ? `${aside} && forge init   # creates an empty one`
-    : null;
-}
+/** Files that git ignores are in no commit. */
+const isIgnored = ({ layout }: Context, file: string): boolean =>
+  [sessionFile, kfrFile, featuresFile, knowledgeFile, activeIssuesFile, focusFile, progressFile].some(
+    (path) => shown(layout, path(layout)) === file,
+  );
 
-async function commitHint(context: Context, file: string, code: string): Promise<string | null> {
+/** What puts the newest good version in place of a file; null if no commit has one. */
+export async function commitHint(context: Context, file: string, keeps = true): Promise<string | null> {
   const commit = await newestGood(context, file).catch(() => null);
   if (commit === null) return null;
-  const keep = code === 'file.missing' ? '' : `cp ${file} ${file}.damaged && `;
-  const restore = `git restore --source=${commit.slice(0, 12)} -- ${file}`;
+  const word = formatArgv([file]);
+  const keep = keeps ? `cp ${word} ${formatArgv([`${file}.damaged`])} && ` : '';
+  const restore = `git restore --source=${commit.slice(0, 12)} -- ${word}`;
   return `${keep}${restore}   # the newest commit with a good version`;
 }
 

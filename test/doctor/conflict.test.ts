@@ -71,7 +71,7 @@ describe('fields of a record', () => {
     );
     expect(merged).toEqual({
       ...feature({ priority: 1, name: 'ours', linear_issue: 'L-1', tests: ['2', '3', '4'] }),
-      extra: { a: 1, b: 1, c: 2 },
+      extra: { a: 1, b: 1 },
     });
   });
 

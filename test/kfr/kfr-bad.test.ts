@@ -101,7 +101,7 @@ describe('an invalid kfr.json', () => {
     }
     const { hint } = await forgeError(project, ['kfr', 'list']);
     expect(hint).toBe(
-      `mv ${KFR} ${KFR}.damaged   # working memory starts empty; what requires resolution stays`,
+      `mv ${KFR} ${KFR}.damaged && forge init   # forge makes it again, or starts with an empty one`,
     );
   });
 

@@ -109,6 +109,7 @@ describe('damaged state files', () => {
       project.git('clean', '-fxq', '--', path);
       expect([next, (await runForge(project, next.split(' ').slice(1))).exitCode]).toEqual([next, 0]);
     }
+    await runForge(project, ['start']);
     const { sessions } = await forgeJson<SessionOverview>(project, 'session list');
     expect(sessions).toMatchObject([{ status: 'interrupted' }]);
     expect((await runForge(project, ['session', 'show', sessions[0]?.id ?? ''])).stdout).toContain(

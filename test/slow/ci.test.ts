@@ -185,7 +185,11 @@ describe('forge ci: each cause alone', () => {
     const finding = report.checks.flatMap(({ findings }) => findings).find(({ file }) => file === name);
     expect([report.exitCode, finding]).toMatchObject([
       4,
-      { file: name, line: 2, fix: expect.stringMatching(/^git checkout \w+ -- \S+ {3}# takes one side/m) },
+      {
+        file: name,
+        line: 2,
+        fix: expect.stringMatching(/^cp \S+ \S+ && git restore --source=\w+ -- \S+ {3}#/m),
+      },
     ]);
     const github = await text(project, ['--format', 'github']);
     expect([github.exitCode, github.stdout]).toEqual([
@@ -196,7 +200,7 @@ describe('forge ci: each cause alone', () => {
       expect((await text(project, ['--format', format])).stdout).toContain(
         `${name}:2: it has a merge conflict`,
       );
-    const [, side = ''] = /^git (checkout \S+ -- \S+)/m.exec(finding?.fix ?? '') ?? [];
+    const [, side = ''] = /git (restore \S+ -- \S+)/m.exec(finding?.fix ?? '') ?? [];
     project.git(...side.split(' '));
     commit(project);
     expect((await ci(project)).exitCode).toBe(0);

@@ -17,8 +17,8 @@ import {
   unmerged,
 } from '../support/fixes.js';
 import { forgeJson } from '../support/forge.js';
-import { featureFile, makeForge, putFeatures, storedFeature } from '../support/forge-project.js';
-import { commitAll, run } from '../support/project.js';
+import { featureFile, makeForge, storedFeature } from '../support/forge-project.js';
+import { commitAll } from '../support/project.js';
 
 /** The feature that both sides changed. */
 const FILE = featureFile('A');
@@ -52,36 +52,6 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(git(project, 'commit', '-qm', 'Merge')).toBe(0);
   });
 
-  it('values on both sides, where the later commit of the file wins, in a merge and in a rebase', async () => {
-    const at = (minute: number) => ({ GIT_AUTHOR_DATE: `2026-03-01T10:0${minute}:00Z` });
-    for (const [ours, theirs, expected] of [
-      [2, 1, 'ours: changed later'],
-      [1, 2, 'theirs: changed later'],
-      [1, 1, 'ours: which one is newer is not known'],
-    ] as const) {
-      const project = await makeForge();
-      commit(project, feature('A'));
-      const rename = (name: string, minute: number): void => {
-        putFeatures(project, [feature('A', { name })]);
-        run(project.dir, 'git', ['commit', '-qam', name], { env: at(minute) });
-        run(project.dir, 'git', ['commit', '-q', '--allow-empty', '-m', 'Later'], { env: at(5) });
-      };
-      project.git('switch', '-qc', 'other');
-      rename('theirs', theirs);
-      project.git('switch', '-q', '-');
-      rename('ours', ours);
-      expect(git(project, 'merge', 'other')).toBe(1);
-      const choices = async () => (await fix(project)).fixes[0]?.choices;
-      expect(await choices()).toMatchObject([{ field: 'name', why: expected }]);
-      expect(storedFeature(project, 'A')?.name).toBe(expected.slice(0, expected.indexOf(':')));
-      project.git('merge', '--abort');
-      project.git('switch', '-q', 'other');
-      const current = project.git('branch', '--format=%(refname:short)').split('\n');
-      expect(git(project, 'rebase', current.find((name) => name !== 'other') ?? '')).toBe(1);
-      expect(await choices()).toMatchObject([{ field: 'name', why: expected }]);
-    }
-  });
-
   it('a rebase, where ours is the other branch', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     expect(git(project, 'rebase', 'other')).toBe(1);
@@ -107,7 +77,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(fixes[0]?.choices.map(({ id, field }) => [id, field])).toContainEqual(['A', 'name']);
   });
 
-  it('a deletion on one branch: the change of the other stays', async () => {
+  it('a deletion on one branch is left to a person', async () => {
     const project = await makeForge();
     commit(project, ...BASE);
     project.git('switch', '-qc', 'other');
@@ -116,11 +86,9 @@ describe('LAY-09 forge doctor --fix, after', () => {
     project.git('switch', '-q', '-');
     commit(project, ...OURS);
     expect(git(project, 'merge', 'other')).toBe(1);
-    expect((await findings(project))[0]).toMatch(/^blocking: .* → forge doctor --fix$/);
-    const { fixes } = await fix(project);
-    expect(fixes[0]?.choices[0]?.why).toBe(
-      `kept: deleted by theirs, changed by ours; to delete it: git rm -f ${FILE}`,
-    );
+    expect((await findings(project))[0]).toContain(`→ git add -- ${FILE}   (keeps it) | git rm -- ${FILE} `);
+    expect((await fix(project)).fixes).toEqual([]);
+    project.git('add', '--', FILE);
     expect([stored(project), unmerged(project)]).toEqual([OURS, '']);
   });
 
@@ -164,13 +132,8 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(git(project, 'merge', 'other')).toBe(1);
     const active = async () => (await forgeJson<IssueList>(project, ['linear', 'list'])).issues;
     expect(await active()).toEqual([]);
-    const { fixes, exitCode } = await fix(project);
-    expect([exitCode, fixes.map(({ what }) => what)]).toEqual([
-      0,
-      [expect.stringMatching(/^delete .*LOCAL-7032/)],
-    ]);
-    expect([await active(), unmerged(project), git(project, 'commit', '-qm', 'Merge')]).toEqual([[], '', 0]);
-    expect(project.git('ls-files', '.forge/linear')).not.toContain('active.d');
+    project.git('rm', '-q', '--', '.forge/linear/active.d/LOCAL-7032.json');
+    expect([await active(), git(project, 'commit', '-qm', 'Merge')]).toEqual([[], 0]);
     expect((await forgeJson<Issue>(project, ['linear', 'show', 'LOCAL-7032'])).state).toBe('done');
   });
 });

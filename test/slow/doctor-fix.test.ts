@@ -170,7 +170,7 @@ describe('LAY-09 forge doctor --fix', () => {
       exitCode: 4,
       code: 'file.conflict',
       message: expect.stringMatching(/config\.toml:\d+: it has a merge conflict \(lines \d+ to \d+\)/),
-      hint: expect.stringContaining('no marker lines'),
+      hint: expect.stringMatching(/^cp \S+ \S+ && git restore --source=\w+ -- /),
     });
     const ledger = `${LEDGER}/x.jsonl`;
     project.write(ledger, '<<<<<<< HEAD\n=======\n>>>>>>> other\n');

@@ -45,12 +45,12 @@ describe('forge doctor where something is damaged', () => {
     [
       'bytes for features',
       (p) => p.write(FEATURES, Buffer.from([0xff, 0xfe, 0])),
-      /UTF-16.* → mv \S*features\.json \S*features\.json\.damaged {3}#/,
+      /UTF-16.* → mv \S*features\.json \S*features\.json\.damaged && forge init {3}#/,
     ],
     [
       'features without an end',
       (p) => truncateSync(p.path(FEATURES), 20),
-      /features\.json:\d.* → mv \S*features\.json \S*features\.json\.damaged {3}#/,
+      /features\.json:\d.* → mv \S*features\.json \S*features\.json\.damaged && forge init {3}#/,
     ],
     ['huge knowledge', (p) => truncateSync(p.path(KNOWLEDGE), 20 << 20), /knowledge\.json has \d+ bytes/],
     [

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { CHECKPOINT } from '../checkpoint/rules.js';
 import { splitCommand } from '../core/argv.js';
-import { ForgeError, systemCode } from '../core/error.js';
+import { type ForgeError, toForgeError } from '../core/error.js';
 import { unreliableFileSystem } from '../core/files.js';
 import {
   checkpointsFolder,
@@ -49,12 +49,6 @@ export interface Symptom {
   severity: Severity;
 }
 
-/** An error, as far as a person can act on it. */
-export interface Problem {
-  message: string;
-  hint?: string | undefined;
-}
-
 const maker =
   (severity: Severity) =>
   (observed: string, expected: string, why: string, ...commands: string[]): Symptom[] => [
@@ -95,14 +89,16 @@ export async function runChecks<Place>(checks: readonly Check<Place>[], place: P
   return found.flat();
 }
 
-type Attempt<T> = { value: T } | { problem: Problem & { code: string } };
+type Attempt<T> = { value: T } | { problem: ForgeError };
 
 /** The value, or an error of forge or of the system. A bug is thrown. */
 export async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await work() };
   } catch (error) {
-    return { problem: problemIn(error) };
+    const problem = toForgeError(error);
+    if (problem.kind === 'bug') throw error;
+    return { problem };
   }
 }
 
@@ -110,14 +106,6 @@ export async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>
 export async function valueOr<T, U>(other: U, work: () => T | Promise<T>): Promise<T | U> {
   const made = await attempt(work);
   return 'problem' in made ? other : made.value;
-}
-
-function problemIn(error: unknown): Problem & { code: string } {
-  if (error instanceof ForgeError && error.kind !== 'bug')
-    return { code: error.code, message: error.message, hint: error.hint };
-  const code = systemCode(error);
-  if (code === undefined || error instanceof ForgeError) throw error;
-  return { code: `disk.${code.toLowerCase()}`, message: (error as Error).message };
 }
 
 /** Whether forge can read what it needs, whether git keeps it, and what blocks work. */
@@ -258,17 +246,12 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
 
 /** The error of `work`, with the command that restores a damaged file. Conflicts have a separate check. */
 async function problemOf(context: Context, work: () => unknown): Promise<Observed> {
-  const made = await attempt(async () => {
-    try {
-      await work();
-    } catch (error) {
-      throw await withRescue(context, error);
-    }
-  });
-  return 'problem' in made && made.problem.code !== 'file.conflict' ? toFinding(made.problem) : null;
+  const made = await attempt(work);
+  if (!('problem' in made) || made.problem.code === 'file.conflict') return null;
+  return toFinding((await withRescue(context, made.problem)) as ForgeError);
 }
 
-const toFinding = ({ message, hint }: Problem) => ({
+const toFinding = ({ message, hint }: ForgeError) => ({
   observed: message.replace(/\.$/, ''),
   ...(hint === undefined ? {} : { commands: [hint] }),
 });

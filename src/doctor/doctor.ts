@@ -8,7 +8,6 @@ import {
   attempt,
   type Check,
   MEMORY_CHECKS,
-  type Problem,
   runChecks,
   SEVERITIES,
   type Symptom,
@@ -23,7 +22,7 @@ interface Machine {
   /** The output of `git --version`; null without git. */
   git: string | null;
   /** Why no `.forge/` can be opened. */
-  problem: Problem | null;
+  problem: { message: string; hint?: string | undefined } | null;
   needsGit: boolean;
 }
 
@@ -31,12 +30,8 @@ const LEAST_NODE = '20.19';
 const LEAST_GIT = '2.39';
 
 /** `20.9.1` is below `20.19`. */
-export function isBelow(version: string, least: string): boolean {
-  const found = version.split('.').map(Number);
-  for (const [i, part] of least.split('.').map(Number).entries())
-    if ((found[i] ?? 0) !== part) return (found[i] ?? 0) < part;
-  return false;
-}
+export const isBelow = (version: string, least: string): boolean =>
+  version.localeCompare(least, 'en', { numeric: true }) < 0;
 
 export const MACHINE_CHECKS: readonly Check<Machine>[] = [
   {

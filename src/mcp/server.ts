@@ -42,13 +42,12 @@ const INVALID_PARAMS = -32602;
 const BUSY = -32000;
 const MAX_WAITING = 1024;
 
-/** Names what exists, and does not repeat the request. */
 const invalidParams = (message: string): ProtocolError => new ProtocolError(INVALID_PARAMS, message);
 
 /** The next step as a tool call, where the error itself names a command line. */
 const NEXT_STEP: Record<string, string> = {
   'gate.closed':
-    'Call session_working_memory_update for each: {"operations":[{"op":"resolve","id":"…","resolution":"…"}]} or {"op":"dismiss","id":"…","reason":"…"}',
+    'Ask the user where only a person can decide; without an answer stop here, and the session stays open. Call session_working_memory_update for each: {"operations":[{"op":"resolve","id":"…","resolution":"…"}]} or {"op":"dismiss","id":"…","reason":"…"}',
   'session.none': 'Call session_start.',
   'session.running': 'Call session_end first.',
   'session.not_interrupted': 'Call session_start without resume.',
@@ -62,24 +61,19 @@ const NEXT_STEP: Record<string, string> = {
   'trust.needed': 'Ask the user to type, at a terminal in this project: forge trust',
 };
 
-const PARKED =
-  'Ask the user, and settle each with the answer: session_working_memory_update. Without an answer stop here: the session stays open for it.';
-
 const RESUME = /^forge start --resume (\S+)/;
 
-/** AGT-02: an error that an agent can act on. */
-async function describeError(host: Host, error: unknown): Promise<ToolError> {
+/** AGT-02: an error that an agent can act on. Valid arguments say more than a command line. */
+async function describeError(host: Host, error: unknown, example?: object): Promise<ToolError> {
   const masked = await host.mask(error);
   const resume = RESUME.exec(masked.hint ?? '')?.[1];
-  const entries = masked.code === 'gate.closed' ? (masked.entries as { parked: boolean }[]) : [];
-  const isParked = entries.length > 0 && entries.every(({ parked }) => parked);
-  const hint = resume
-    ? `Call session_start: {"resume":"${resume}"}`
-    : isParked
-      ? PARKED
-      : (NEXT_STEP[masked.code] ?? masked.hint);
+  const fallback = example && masked.kind === 'usage' ? `Example: ${JSON.stringify(example)}` : masked.hint;
+  const hint = resume ? `Call session_start: {"resume":"${resume}"}` : (NEXT_STEP[masked.code] ?? fallback);
   return hint === undefined ? masked : { ...masked, hint };
 }
+
+const textOf = ({ code, message, hint }: ToolError): string =>
+  `${code}: ${message}${hint === undefined ? '' : `\n${hint}`}`;
 
 /** Every string in a value with its place. Unusual keys may be secrets, so their names are not repeated. */
 function textsOf(value: unknown, path = 'arguments'): { path: string; text: string }[] {
@@ -122,32 +116,23 @@ async function answerCall(
   watch: Watch,
 ): Promise<object> {
   const { run, text, shape, example, reads = false } = TOOLS[name];
-  const shown = `Example: ${JSON.stringify(example)}`;
-  let hint: string | undefined;
   try {
     const given = reads ? raw : await mapTexts(raw, host.clean);
     // Before the check of the form, whose error would repeat the input.
     if (!reads) await host.guard(textsOf(given));
-    const inputs = await host.inputs();
-    hint = shown;
-    const input = inputs.check(name, given);
-    hint = undefined;
+    const input = (await host.inputs()).check(name, given);
     watch.signal.throwIfAborted();
     const value = harmless(await run(host.open(), input as never, watch));
     return {
       content: [{ type: 'text', text: text(value) }],
       ...(shape ? { structuredContent: shape(value) } : {}),
     };
-  } catch (error) {
-    const described = await describeError(host, error);
-    // The example replaces a hint that names a command line.
-    if (/\.(?:empty|nothing)$/.test(described.code)) hint = shown;
-    const found = { ...described, ...(hint === undefined ? {} : { hint }) };
-    const words = found.hint === undefined ? found.message : `${found.message}\n${found.hint}`;
+  } catch (thrown) {
+    const error = await describeError(host, thrown, example);
     return {
       isError: true,
-      content: [{ type: 'text', text: `${found.code}: ${words}` }],
-      structuredContent: { error: found },
+      content: [{ type: 'text', text: textOf(error) }],
+      structuredContent: { error },
     };
   }
 }
@@ -175,9 +160,7 @@ async function readResource(host: Host, uri: string): Promise<object> {
   try {
     return { contents: [{ uri, mimeType: 'text/plain', text: await read(host.open()) }] };
   } catch (error) {
-    const { message, hint, code, ...rest } = await describeError(host, error);
-    const words = hint === undefined ? message : `${message} (${hint})`;
-    throw new ProtocolError(INVALID_PARAMS, `${code}: ${words}`, { code, ...rest });
+    throw invalidParams(textOf(await describeError(host, error)));
   }
 }
 

@@ -153,9 +153,8 @@ async function readDone({ forge: open }: Source) {
 async function readFeatures({ forge: open }: Source) {
   const forge = open();
   const { features } = await forge.feature.list();
-  const { task } = await forge.next();
   /** `warnings`: files that could not be believed or read. */
-  return { features, next: task, warnings: [...forge.warnings] };
+  return { features, warnings: [...forge.warnings] };
 }
 
 /** Of one feature or session, newest first. */

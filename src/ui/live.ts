@@ -1,8 +1,6 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** Folders that are watched at most. A project has about 30. */
-const MAX_FOLDERS = 1000;
 /** ms: a command writes several files, which are one change. */
 const PAUSE = 150;
 
@@ -75,17 +73,10 @@ export function watchMemory(
 
 /** A folder and all below it, links not followed; none while it is gone. */
 function foldersBelow(top: string): string[] {
-  const found: string[] = [];
-  const queue = [top];
-  for (const folder of queue) {
-    try {
-      const entries = readdirSync(folder, { withFileTypes: true });
-      found.push(folder);
-      for (const entry of entries) if (entry.isDirectory()) queue.push(join(folder, entry.name));
-    } catch {
-      // It was removed meanwhile.
-    }
-    if (found.length >= MAX_FOLDERS) break;
+  try {
+    const inside = readdirSync(top, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return [top, ...inside.flatMap(({ name }) => foldersBelow(join(top, name)))];
+  } catch {
+    return [];
   }
-  return found;
 }

@@ -113,15 +113,8 @@ export function useAnswer<P extends keyof Answers>(route: P, given: Given = {}):
 }
 
 /** `#/features/F-1` → `['features', 'F-1']` */
-const routeOf = (): string[] => location.hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decoded);
-
-function decoded(word: string): string {
-  try {
-    return decodeURIComponent(word);
-  } catch {
-    return word;
-  }
-}
+const routeOf = (): string[] =>
+  location.hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent);
 
 export function useRoute(): string[] {
   const [route, setRoute] = useState(routeOf());

@@ -47,7 +47,7 @@ function evidenceOf(feature: Feature, waits = blockers(feature)): ComponentChild
 
 export const FeaturesView = () => (
   <Ask route="features">
-    {({ features, next, warnings }) => {
+    {({ features, warnings }) => {
       const proved = new Set(features.filter(({ status }) => status === 'passing').map(({ id }) => id));
       return (
         <>
@@ -56,15 +56,6 @@ export const FeaturesView = () => (
             <Empty command='forge feature add "Login works" --test "npm test -- login"'>
               A feature is a promise with a test. Only a test that forge ran makes it pass.
             </Empty>
-          )}
-          {next && (
-            <p>
-              Next:{' '}
-              <a href={next.source === 'feature' ? linkTo('features', next.id) : linkTo('issues')}>
-                {next.id}
-              </a>{' '}
-              {next.title} <small class="dim">({next.reason})</small>
-            </p>
           )}
           <div class="board">
             {STATES.map(([status, label, tone]) => {

@@ -83,11 +83,6 @@ function Proved({ features }: Pick<Overview, 'features'>) {
       <p class="lead">
         {features.passing} of {many(total, 'feature')} proved by tests that forge ran
       </p>
-      <div class="stack" aria-hidden="true">
-        {own.map(({ name, tone, count }) => (
-          <i key={name} class={tone} style={{ flexGrow: count }} />
-        ))}
-      </div>
       <p class="row">
         {own.map(({ name, label, tone, count }) => (
           <Badge key={name} tone={tone}>

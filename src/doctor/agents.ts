@@ -103,13 +103,9 @@ function fileSymptoms(
       'the agent takes nothing from it, and forge does not write to it',
       path.endsWith('.json') ? `node -p "JSON.parse(fs.readFileSync(0))" < ${path}` : `cat ${path}`,
     );
-  const program =
-    /(?:"([^"]*)"|'([^']*)'|(\S+))$/
-      .exec(command ?? '')
-      ?.slice(1)
-      .find(Boolean) ?? '';
   // The PATH or a shell has to find every other program.
-  const isPath = program.includes('/') && !/[$`]/.test(program);
+  const program = command?.split(' ').at(-1) ?? '';
+  const isPath = program.includes('/') && !/["'$`]/.test(program);
   if (!isPath || existsSync(resolve(root, program))) return [];
   const observed = `${path} starts ${command}, which does not exist`;
   return blocking(

@@ -275,32 +275,26 @@ async function findDamaged(context: Context): Promise<Observed> {
 /** Each reads files that commands need. */
 export function memoryReaders(context: Context): (() => unknown)[] {
   const { disk, layout } = context;
-  const documents: [path: string, format: Format<unknown>][] = [
-    [focusFile(layout), FOCUS as Format<unknown>],
-    [kfrFile(layout), KFR as Format<unknown>],
-    [sessionFile(layout), RUNNING_SESSION as Format<unknown>],
-  ];
-  const folders: [path: string, format: Format<unknown>][] = [
-    [doneIssuesFolder(layout), UNIT as Format<unknown>],
-    [checkpointsFolder(layout), CHECKPOINT as Format<unknown>],
-  ];
+  const reader =
+    <T>(format: Format<T>, path: string) =>
+    () =>
+      disk.readDocument(format, path, null);
+  const readersIn = <T>(format: Format<T>, folder: string) =>
+    disk
+      .list(folder)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => reader(format, join(folder, name)));
   return [
-    ...documents.map(
-      ([path, format]) =>
-        () =>
-          disk.readDocument(format, path, null),
-    ),
+    reader(FOCUS, focusFile(layout)),
+    reader(KFR, kfrFile(layout)),
+    reader(RUNNING_SESSION, sessionFile(layout)),
     () => disk.read(progressFile(layout)),
     () => readFeatures(context),
     () => readActive(context),
     () => listKnowledge(context),
     () => readArchives(context),
-    ...folders.flatMap(([folder, format]) =>
-      disk
-        .list(folder)
-        .filter((name) => name.endsWith('.json'))
-        .map((name) => () => disk.readDocument(format, join(folder, name), null)),
-    ),
+    ...readersIn(UNIT, doneIssuesFolder(layout)),
+    ...readersIn(CHECKPOINT, checkpointsFolder(layout)),
   ];
 }
 

@@ -175,28 +175,15 @@ describe('forge doctor --agent', () => {
 
   it('AGT-01 checks that the program of a hook exists', async () => {
     const project = await makeForge();
-    const start = `node '${BIN}'`;
-    wire(project, start);
-    expect((await doctor(project, ['--agent'])).found).toEqual([]);
+    for (const start of [`node '${BIN}'`, 'npx --no-install forge']) {
+      wire(project, start);
+      expect((await doctor(project, ['--agent'])).found).toEqual([]);
+    }
     wire(project, '/gone/forge');
     expect(await doctor(project, ['--agent'])).toMatchObject({
       exitCode: 1,
       found: [SETTINGS, SERVERS].map((path) => `blocking: ${path} starts /gone/forge, which does not exist`),
     });
-  });
-
-  it.each<[string, string, string[]]>([
-    ['programs that a PATH or a shell finds', 'npx --no-install forge', []],
-    [
-      'quoted paths that are gone, each once',
-      'node "/opt/ab/forge.js"',
-      [`blocking: ${SETTINGS} starts node "/opt/ab/forge.js", which does not exist`, expect.any(String)],
-    ],
-  ])('AGT-01 checks %s', async (_, command, expected) => {
-    const project = await makeForge();
-    wire(project, command);
-    const { found } = await doctor(project, ['--agent']);
-    expect(found).toEqual(expected);
   });
 
   it('AGT-01 reports unapproved tests and failed hooks', async () => {

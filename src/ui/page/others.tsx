@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Answers, linkTo } from './data.js';
 import { TIERS } from './log.js';
-import { Ask, Badge, bytes, Card, Empty, List, many, ShortId, short, Table, Time, Trouble } from './parts.js';
+import { Ask, bytes, Card, List, many, ShortId, short, Time, Trouble } from './parts.js';
 
 type Node = Answers['tree'];
 
@@ -205,27 +205,20 @@ export const FleetView = () => (
             Only this machine: events are not set up or not approved, or their server is away.
           </p>
         )}
-        {rows.length === 0 ? (
-          <Empty command="forge start">Nobody is at work.</Empty>
-        ) : (
-          <Table
-            label="Who works on what"
-            head={['Host', 'State', 'Task', 'Session', 'Branch', 'Since', 'Last event']}
-            rows={rows.map(({ health, host, task, session, branch, since, last }) => [
-              host,
-              <Badge key="health" tone={HEALTH[health]}>
-                {health}
-              </Badge>,
-              task,
-              session,
-              branch,
-              <Time key="since" at={since} />,
-              <span key="last">
-                {last?.type.replace('_', ' ')} <Time at={last?.at} />
-              </span>,
-            ])}
+        <Card title="Who works on what">
+          <List
+            items={rows}
+            none="Nobody is at work."
+            command="forge start"
+            entry={({ health, host, task, session, branch, since, last }) => ({
+              name: task ?? session ?? host,
+              badge: [HEALTH[health], health],
+              at: since,
+              text: [host, session, branch && `on ${branch}`].filter(Boolean).join(', '),
+              note: last && [last.type.replace('_', ' '), ' ', <Time key="last" at={last.at} />],
+            })}
           />
-        )}
+        </Card>
       </>
     )}
   </Ask>

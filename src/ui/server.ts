@@ -1,7 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
 import { outside, systemCode, toForgeError } from '../core/error.js';
 import { pageFile } from '../core/templates.js';
 import type { Forge, ForgeError, LogRow } from '../index.js';
@@ -43,7 +45,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 /** VIS-02: serves the page on this machine alone. Exit 6 if the port is taken. */
 export async function startPage(options: PageOptions): Promise<PageServer> {
   const { places } = options.open();
-  const memory = new Memory(options);
+  const memory = new Memory(options.open);
   const keys = new Keys();
   const app = makeApp(memory, keys, options.mask);
   const limits = { headersTimeout: 5000, requestTimeout: 10_000 };
@@ -57,7 +59,7 @@ export async function startPage(options: PageOptions): Promise<PageServer> {
   keys.port = port;
   memory.live = watchMemory(places, () => memory.changed());
   const close = async (): Promise<void> => {
-    memory.close();
+    memory.live?.close();
     const closed = new Promise<void>((done) => server.close(() => done()));
     if ('closeAllConnections' in server) server.closeAllConnections();
     await closed;
@@ -114,19 +116,18 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** What the routes read, and the pages that listen to changes of it. */
-class Memory implements Source {
+/** What the routes read. Emits `change` after files of memory have changed. */
+class Memory extends EventEmitter implements Source {
   live: Live | null = null;
-  readonly forge: () => Forge;
-  private readonly streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
   private allRows: Promise<readonly LogRow[]> | null = null;
   private version = 0;
 
-  constructor({ open }: PageOptions) {
-    this.forge = open;
+  constructor(readonly forge: () => Forge) {
+    super();
+    this.setMaxListeners(MAX_STREAMS);
   }
 
-  /** Scrolling through the log asks for them again and again, so they are kept until a file changes. */
+  /** Paging through the log asks for them again and again, so they are kept until a file changes. */
   rows = (): Promise<readonly LogRow[]> => {
     this.allRows ??= this.forge().memory.rows();
     this.allRows.catch(() => {
@@ -138,31 +139,13 @@ class Memory implements Source {
   changed(): void {
     this.allRows = null;
     this.version++;
-    for (const stream of this.streams) stream.enqueue(this.event());
+    this.emit('change');
   }
 
-  private event(): Uint8Array {
+  /** The first event of each page, and the news of each change. */
+  get event(): { event: string; data: string } {
     const data = JSON.stringify({ version: this.version, live: this.live?.works ?? false });
-    return Buffer.from(`event: change\ndata: ${data}\n\n`);
-  }
-
-  /** Null when there are too many of them (B-99). */
-  stream(): ReadableStream<Uint8Array> | null {
-    if (this.streams.size >= MAX_STREAMS) return null;
-    let own: ReadableStreamDefaultController<Uint8Array>;
-    return new ReadableStream({
-      start: (controller) => {
-        own = controller;
-        this.streams.add(own);
-        own.enqueue(this.event());
-      },
-      cancel: () => void this.streams.delete(own),
-    });
-  }
-
-  close(): void {
-    this.live?.close();
-    this.streams.clear();
+    return { event: 'change', data };
   }
 }
 
@@ -199,9 +182,15 @@ function makeApp(memory: Memory, keys: Keys, mask: PageOptions['mask']): Hono {
     );
   });
   app.get('/api/events', (context) => {
-    const stream = memory.stream();
-    if (!stream) return refusal(context, 503, 'ui.busy', `At most ${MAX_STREAMS} pages can be open.`);
-    return context.body(stream, 200, { 'Content-Type': 'text/event-stream' });
+    if (memory.listenerCount('change') >= MAX_STREAMS)
+      return refusal(context, 503, 'ui.busy', `At most ${MAX_STREAMS} pages can be open.`);
+    return streamSSE(context, async (stream) => {
+      const send = (): Promise<void> => stream.writeSSE(memory.event);
+      memory.on('change', send);
+      await send();
+      await new Promise<void>((done) => stream.onAbort(done));
+      memory.off('change', send);
+    });
   });
   app.get('/api/log.csv', async (context) => {
     const csv = await writeCsv(memory, context.req.query());

@@ -7,12 +7,24 @@ import { PAUSE_BYTES } from '../ledger/growth.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
 import { csvLine, cycleSeries, featureSeries, listDecisions, listDone, memorySeries } from './views.js';
 
-/** What the routes read. It never writes: `forge` is opened with `dryRun`. */
-export interface Source {
-  /** Opens `.forge/` anew. Throws while it is gone. */
-  forge(): Forge;
-  /** Every record, oldest first. Kept until a file changes. */
-  rows(): Promise<readonly LogRow[]>;
+/** What the routes read. */
+export class Source {
+  private kept: Promise<readonly LogRow[]> | null = null;
+
+  /** `forge` opens `.forge/` anew with `dryRun`, so that nothing is written. Throws while it is gone. */
+  constructor(readonly forge: () => Forge) {}
+
+  /** Every record, oldest first. Paging through the log asks for them again and again, so they are kept. */
+  rows = (): Promise<readonly LogRow[]> => {
+    this.kept ??= this.forge().memory.rows();
+    this.kept.catch(() => this.forget());
+    return this.kept;
+  };
+
+  /** A file has changed. */
+  forget(): void {
+    this.kept = null;
+  }
 }
 
 /** Words of the query and of the path. */

@@ -9,7 +9,6 @@ import { createFile, removePath } from '../core/files.js';
 import { startDetached } from '../core/process.js';
 import { jsonLine, oneLine } from '../core/text.js';
 import { type Forge, openForge } from '../index.js';
-import type { Source } from './api.js';
 import type { EXPORTS } from './export.js';
 
 /** Opens `.forge/` so that nothing is written, whatever is read. */
@@ -76,20 +75,6 @@ interface Exported {
   [part: string]: unknown;
 }
 
-function sourceOf(call: Call): Source {
-  // For the closing words of a dry run.
-  call.forge();
-  const forge = opener(call);
-  let rows: ReturnType<Source['rows']> | undefined;
-  return {
-    forge,
-    rows: () => {
-      rows ??= forge().memory.rows();
-      return rows;
-    },
-  };
-}
-
 /** Replaces nothing without --yes. */
 function write(call: Call, format: string, made: string | Record<string, unknown>): Exported {
   const to = call.options.to as string | undefined;
@@ -117,8 +102,10 @@ const exporting = (name: keyof typeof EXPORTS, summary: string) =>
     options: [{ flags: '--to <file>', help: 'write this file; default: stdout', values: { paths: 'files' } }],
     writes: true,
     run: async (call) => {
+      // For the closing words of a dry run.
+      call.forge();
       const { EXPORTS } = await import('./export.js');
-      return write(call, name, await EXPORTS[name](sourceOf(call), call.world.now()));
+      return write(call, name, await EXPORTS[name](opener(call), call.world.now()));
     },
     render: (value, style) =>
       value.file === undefined

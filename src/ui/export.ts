@@ -2,8 +2,9 @@ import { ForgeError } from '../core/error.js';
 import { pageFile } from '../core/templates.js';
 import { oneLine, plural } from '../core/text.js';
 import { describeCommit } from '../feature/rules.js';
+import type { Forge } from '../index.js';
 import { describeLearning } from '../knowledge/rules.js';
-import { type Answers, ROUTES, type Source } from './api.js';
+import { type Answers, ROUTES, Source } from './api.js';
 import { exportedPage } from './shell.js';
 
 /** Answers by their addresses below /api/. Damage in one part must not keep the rest from being shown. */
@@ -15,7 +16,8 @@ const LEFT_OUT = ['recall', 'fleet'];
 const MAX_DETAILS = 200;
 
 /** What the page shows, without the folder's place on this machine. */
-async function readCopy(source: Source, details: boolean): Promise<Copy> {
+async function readCopy(open: () => Forge, details: boolean): Promise<Copy> {
+  const source = new Source(open);
   const copy: Copy = {};
   const read = async (route: keyof Answers, id = ''): Promise<void> => {
     try {
@@ -43,8 +45,8 @@ async function readCopy(source: Source, details: boolean): Promise<Copy> {
 }
 
 /** The page as one file. */
-async function exportHtml(source: Source): Promise<string> {
-  const data = await readCopy(source, true);
+async function exportHtml(open: () => Forge): Promise<string> {
+  const data = await readCopy(open, true);
   return exportedPage({
     title: `${data.overview?.project.name} · forge`,
     script: pageFile('page.js'),
@@ -68,8 +70,8 @@ const typed = (lines: readonly string[]): string =>
   lines.length === 0 ? '' : ` (${lines.map((line) => `\`${line.replaceAll('`', "'")}\``).join(', ')})`;
 
 /** A handoff: what is worked on, what is proved, what was learned, and what waits for a person. Empty parts are left out. */
-async function exportMarkdown(source: Source): Promise<string> {
-  const { features, kfr, knowledge, ...copy } = await readCopy(source, false);
+async function exportMarkdown(open: () => Forge): Promise<string> {
+  const { features, kfr, knowledge, ...copy } = await readCopy(open, false);
   const overview = copy.overview as Answers['overview'];
   const sections: Record<string, string[]> = {
     Now: nowOf(overview),
@@ -129,9 +131,9 @@ function evidenceOf(feature: Answers['features/:id']['feature']): string {
 export const EXPORTS = {
   html: exportHtml,
   markdown: exportMarkdown,
-  json: async (source: Source, at: Date): Promise<Record<string, unknown>> => ({
+  json: async (open: () => Forge, at: Date): Promise<Record<string, unknown>> => ({
     schema_version: '1.0',
     exported_at: at.toISOString(),
-    ...(await readCopy(source, false)),
+    ...(await readCopy(open, false)),
   }),
 };

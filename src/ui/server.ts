@@ -6,8 +6,8 @@ import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { outside, systemCode, toForgeError } from '../core/error.js';
 import { pageFile } from '../core/templates.js';
-import type { Forge, ForgeError, LogRow } from '../index.js';
-import { ROUTES, type Source, writeCsv } from './api.js';
+import type { Forge, ForgeError } from '../index.js';
+import { ROUTES, Source, writeCsv } from './api.js';
 import { type Live, watchMemory } from './live.js';
 import { enteringPage, PAGE_POLICY, plainPage, servedPage } from './shell.js';
 
@@ -45,9 +45,10 @@ const HEADERS: Readonly<Record<string, string>> = {
 /** VIS-02: serves the page on this machine alone. Exit 6 if the port is taken. */
 export async function startPage(options: PageOptions): Promise<PageServer> {
   const { places } = options.open();
-  const memory = new Memory(options.open);
+  const source = new Source(options.open);
+  const news = new News();
   const keys = new Keys();
-  const app = makeApp(memory, keys, options.mask);
+  const app = makeApp({ source, news, keys, mask: options.mask });
   const limits = { headersTimeout: 5000, requestTimeout: 10_000 };
   const server = serve({ fetch: app.fetch, port: options.port, hostname: HOST, serverOptions: limits });
   if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS;
@@ -57,9 +58,12 @@ export async function startPage(options: PageOptions): Promise<PageServer> {
   });
   const { port } = server.address() as AddressInfo;
   keys.port = port;
-  memory.live = watchMemory(places, () => memory.changed());
+  news.live = watchMemory(places, () => {
+    source.forget();
+    news.changed();
+  });
   const close = async (): Promise<void> => {
-    memory.live?.close();
+    news.live?.close();
     const closed = new Promise<void>((done) => server.close(() => done()));
     if ('closeAllConnections' in server) server.closeAllConnections();
     await closed;
@@ -116,33 +120,22 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** What the routes read. Emits `change` after files of memory have changed. */
-class Memory extends EventEmitter implements Source {
+/** Emits `change` after files of memory have changed. */
+class News extends EventEmitter {
   live: Live | null = null;
-  private allRows: Promise<readonly LogRow[]> | null = null;
   private version = 0;
 
-  constructor(readonly forge: () => Forge) {
+  constructor() {
     super();
     this.setMaxListeners(MAX_STREAMS);
   }
 
-  /** Paging through the log asks for them again and again, so they are kept until a file changes. */
-  rows = (): Promise<readonly LogRow[]> => {
-    this.allRows ??= this.forge().memory.rows();
-    this.allRows.catch(() => {
-      this.allRows = null;
-    });
-    return this.allRows;
-  };
-
   changed(): void {
-    this.allRows = null;
     this.version++;
     this.emit('change');
   }
 
-  /** The first event of each page, and the news of each change. */
+  /** The first event of each page, and that of each change. */
   get event(): { event: string; data: string } {
     const data = JSON.stringify({ version: this.version, live: this.live?.works ?? false });
     return { event: 'change', data };
@@ -155,7 +148,13 @@ function refusal(context: Context, status: 403 | 404 | 405 | 413 | 503, code: st
   return context.json({ error: { kind, code, message, exit } }, status);
 }
 
-function makeApp(memory: Memory, keys: Keys, mask: PageOptions['mask']): Hono {
+interface Served extends Pick<PageOptions, 'mask'> {
+  source: Source;
+  news: News;
+  keys: Keys;
+}
+
+function makeApp({ source, news, keys, mask }: Served): Hono {
   const app = new Hono();
   app.use(async (context, next) => {
     const refused = refuse(context, keys);
@@ -182,24 +181,24 @@ function makeApp(memory: Memory, keys: Keys, mask: PageOptions['mask']): Hono {
     );
   });
   app.get('/api/events', (context) => {
-    if (memory.listenerCount('change') >= MAX_STREAMS)
+    if (news.listenerCount('change') >= MAX_STREAMS)
       return refusal(context, 503, 'ui.busy', `At most ${MAX_STREAMS} pages can be open.`);
     return streamSSE(context, async (stream) => {
-      const send = (): Promise<void> => stream.writeSSE(memory.event);
-      memory.on('change', send);
+      const send = (): Promise<void> => stream.writeSSE(news.event);
+      news.on('change', send);
       await send();
       await new Promise<void>((done) => stream.onAbort(done));
-      memory.off('change', send);
+      news.off('change', send);
     });
   });
   app.get('/api/log.csv', async (context) => {
-    const csv = await writeCsv(memory, context.req.query());
+    const csv = await writeCsv(source, context.req.query());
     context.header('Content-Disposition', 'attachment; filename="forge-log.csv"');
     return context.body(csv, 200, { 'Content-Type': 'text/csv; charset=utf-8' });
   });
   for (const [path, { run }] of Object.entries(ROUTES))
     app.get(`/api/${path}`, async (context) =>
-      context.json(await run(memory, { ...context.req.query(), ...context.req.param() })),
+      context.json(await run(source, { ...context.req.query(), ...context.req.param() })),
     );
   app.notFound((context) => refusal(context, 404, 'ui.nothing', 'There is nothing here.'));
   app.onError(async (error, context) => {

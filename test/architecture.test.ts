@@ -76,6 +76,7 @@ const OWNERS: Record<string, readonly string[]> = {
   '@modelcontextprotocol/server/stdio': ['mcp'],
   '@hono/node-server': ['ui/server.ts'],
   hono: ['ui/server.ts'],
+  'hono/streaming': ['ui/server.ts'],
   '@nats-io/jetstream': ['events'],
   '@nats-io/kv': ['events'],
   '@nats-io/transport-node': ['events'],

@@ -1,8 +1,8 @@
-import { AGENT_NAMES, isAgent } from '../agent/agents.js';
+import { AGENT_NAMES } from '../agent/agents.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { refused, usage } from '../core/error.js';
-import { harmless, oneLine } from '../core/text.js';
+import { refused } from '../core/error.js';
+import { harmless, oneLine, oneOf } from '../core/text.js';
 import {
   type Diagnosis,
   type DoctorInput,
@@ -95,11 +95,7 @@ async function confirmFixes(call: Call, fixes: Fix[]): Promise<void> {
 
 function agentsOf(agent: unknown): DoctorInput['agents'] {
   if (typeof agent !== 'string') return agent === true ? 'wired' : undefined;
-  if (isAgent(agent)) return [agent];
-  const found = JSON.stringify(oneLine(agent, 40));
-  throw usage('agent.unknown', `--agent: found ${found}, allowed: ${AGENT_NAMES.join(' | ')}.`, {
-    field: 'agent',
-  });
+  return [oneOf(AGENT_NAMES, agent, '--agent', 'agent.unknown')];
 }
 
 export const group: Group = {

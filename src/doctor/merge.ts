@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntryList } from '../core/entries.js';
 import { decodeDocument, encodeDocument } from '../core/schema.js';
-import { asInProgress, type Feature, type FeatureStatus, testsDiffer } from '../feature/rules.js';
+import { asInProgress, type Feature, testsDiffer } from '../feature/rules.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { ISSUE_LIST, UNIT } from '../feature/tasks.js';
 import { ARCHIVED_SESSION } from '../session/rules.js';
@@ -124,36 +124,24 @@ function mergeFeature({ ours, theirs, base }: Sides<Feature>): Merged<Fields> {
     { ours: withoutProof(ours), theirs: withoutProof(theirs), base: base && withoutProof(base) },
     id,
   );
-  const isAgreed = isSame(proofOf(ours), proofOf(theirs));
-  const chosen = chooseProof(ours, theirs, base);
-  const merged = { ...rest.value, ...proofOf(chosen) } as Feature;
+  const fields = rest.value as unknown as Feature;
   // A proof holds only for the tests that were run.
-  const provers = isAgreed ? [ours, theirs] : [chosen];
-  const isLost = merged.status === 'passing' && provers.every((prover) => testsDiffer(prover, merged));
-  const value = isLost ? asInProgress(merged) : merged;
-  if (isAgreed && !isLost) return { value, choices: rest.choices };
-  const side = chosen === ours ? 'ours' : 'theirs';
-  const why = isLost
-    ? 'its tests differ: forge done proves it again'
-    : `${side}: only it changed, or it claims less, or it ran last`;
+  const prover = proversOf({ ours, theirs, base }).find(
+    (side) => side.status !== 'passing' || !testsDiffer(side, fields),
+  );
+  const value = prover ? { ...fields, ...proofOf(prover) } : asInProgress({ ...fields, ...proofOf(ours) });
+  if (isSame(proofOf(ours), proofOf(theirs)) && prover) return { value, choices: rest.choices };
+  const why = prover
+    ? `${prover === ours ? 'ours' : 'theirs'}: only it changed, or both have this status`
+    : 'both changed it, or its tests differ: forge done proves it again';
   const choice = { id, field: 'status', ours: ours.status, theirs: theirs.status, value: value.status, why };
   return { value, choices: [choice, ...rest.choices] };
 }
 
-/** Two changed statuses: the one that claims less. */
-const CAUTIOUS: readonly FeatureStatus[] = [
-  'failing',
-  'blocked',
-  'in_progress',
-  'not_implemented',
-  'passing',
-];
-
-/** The side that changed it; of two, the one that claims less, then the one whose tests ran last. */
-function chooseProof(ours: Feature, theirs: Feature, base: Feature | null): Feature {
-  if (base && isSame(proofOf(base), proofOf(theirs))) return ours;
-  if (base && isSame(proofOf(base), proofOf(ours))) return theirs;
-  const [mine, yours] = [CAUTIOUS.indexOf(ours.status), CAUTIOUS.indexOf(theirs.status)];
-  if (mine !== yours) return mine < yours ? ours : theirs;
-  return (theirs.verified_at ?? '') > (ours.verified_at ?? '') ? theirs : ours;
+/** The sides whose status and proof may stand; none if both changed it to another status. */
+function proversOf({ ours, theirs, base }: Sides<Feature>): Feature[] {
+  const [mine, yours] = [proofOf(ours), proofOf(theirs)];
+  if (base && isSame(proofOf(base), yours) && !isSame(mine, yours)) return [ours];
+  if (base && isSame(proofOf(base), mine) && !isSame(mine, yours)) return [theirs];
+  return ours.status === theirs.status ? [ours, theirs] : [];
 }

@@ -45,7 +45,7 @@ describe('LAY-09 forge doctor --fix', () => {
     git(project, 'merge', 'other');
     await fix(project);
     expect(stored(project).map(({ status, verified_by }) => [status, verified_by])).toEqual([
-      ['failing', undefined],
+      ['in_progress', undefined],
       ['passing', ['true']],
       ['in_progress', undefined],
     ]);

@@ -26,6 +26,10 @@ export function decodeUtf8(bytes: Buffer, file: string): string {
   return bytes.toString('utf8');
 }
 
+/** The same for a file that people write: some editors begin it with a byte-order mark. */
+export const decodeProse = (bytes: Buffer, file: string): string =>
+  decodeUtf8(bytes.subarray(0, 3).toString('hex') === 'efbbbf' ? bytes.subarray(3) : bytes, file);
+
 /** 0-based offset of the first byte that is not UTF-8; the length when all bytes are. */
 export function firstInvalidByte(bytes: Buffer): number {
   let offset = 0;

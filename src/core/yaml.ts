@@ -4,6 +4,9 @@ import { oneLine } from './text.js';
 
 export const formatYaml = (value: object): string => stringify(value, { lineWidth: 0 });
 
+/** YAML between two lines of ---, then the text. */
+export const FRONTMATTER = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
+
 /** Plain values only. With aliases a small text could become a large value. Throws SyntaxProblem, with the line where it is known. */
 export function readYaml(text: string): unknown {
   const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true });

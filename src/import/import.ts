@@ -1,16 +1,16 @@
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
+import { ForgeError, SyntaxProblem } from '../core/error.js';
 import { listFolder, readTarget } from '../core/files.js';
-import { checkInput, decodeUtf8, isId } from '../core/schema.js';
-import { oneLine, sha256 } from '../core/text.js';
+import { checkInput, decodeProse, isId } from '../core/schema.js';
+import { oneLine, oneOf, sha256 } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
 import { cleanForeign, readable } from '../guard/guard.js';
 import { requireMemory, storeRecords } from '../ledger/memory.js';
-import { type Note, readNotes } from '../note/note.js';
+import { readNotes } from '../note/note.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
-import { SOURCES, type Source, type Task } from './sources.js';
+import { isStarted, SOURCES, type Source, type Taken, type Task } from './sources.js';
 
 const ImportInput = z.strictObject({
   /** Names of sources (default: all). */
@@ -26,8 +26,6 @@ export interface ImportedFile {
   notes: number;
   /** Number of new notes that replace an older one of the same section. */
   changed?: number;
-  /** Notes whose section the file no longer has. */
-  gone?: Note[];
   /** Ids of new features. */
   features: string[];
   /** Number of notes and features that exist already. */
@@ -36,8 +34,6 @@ export interface ImportedFile {
   done: number;
   /** Number of texts in which secrets or personal data were replaced. */
   masked?: number;
-  /** Features from this file that it calls done or something else now. They stay as they are. */
-  differ?: { id: string; name: string; isDone: boolean }[];
   /** Why the file was skipped. */
   problem?: string;
 }
@@ -48,7 +44,6 @@ export interface Imported {
 }
 
 const MAX_BYTES = 8 * 1024 * 1024;
-const MAX_FILES = 2000;
 
 interface Plan {
   files: ImportedFile[];
@@ -85,16 +80,11 @@ function store(context: Context, { files, notes, features }: Plan): Imported {
   return { applied: isNew && !context.disk.dryRun, files };
 }
 
-function chosen(names: readonly string[] | undefined): readonly Source[] {
-  if (names === undefined || names.length === 0) return SOURCES;
-  return names.map((name) => {
-    const found = SOURCES.find((source) => source.name === name);
-    if (found) return found;
-    const all = SOURCES.map((source) => source.name).join(', ');
-    throw usage('import.source', `There is no source ${oneLine(name, 40)}. Sources: ${all}.`, {
-      hint: 'forge import --from claude',
-    });
-  });
+function chosen(names: readonly string[] = []): readonly Source[] {
+  if (names.length === 0) return SOURCES;
+  const all = SOURCES.map(({ name }) => name);
+  const wanted = names.map((name) => oneOf(all, name, '--from', 'import.source'));
+  return SOURCES.filter(({ name }) => wanted.includes(name));
 }
 
 interface SourceFile {
@@ -102,28 +92,18 @@ interface SourceFile {
   file: string;
 }
 
-interface Read extends SourceFile {
-  notes: string[];
-  tasks: Task[];
-  done: string[];
+interface Read extends SourceFile, Taken {
   masked?: number;
   problem?: string;
 }
 
-function filesOf({ layout }: Context, sources: readonly Source[]): SourceFile[] {
-  const found = sources.flatMap((source) =>
+const filesOf = ({ layout }: Context, sources: readonly Source[]): SourceFile[] =>
+  sources.flatMap((source) =>
     source.files.flatMap((pattern) => expand(layout.root, pattern).map((file) => ({ source, file }))),
   );
-  if (found.length > MAX_FILES)
-    throw usage('import.many', `${found.length} files; ${MAX_FILES} are allowed.`, {
-      hint: 'forge import --from claude',
-    });
-  return found;
-}
 
 /** Whether another tool keeps something here that could be imported. */
-export const hasSources = ({ layout }: Context): boolean =>
-  SOURCES.some(({ files }) => files.some((pattern) => expand(layout.root, pattern).length > 0));
+export const hasSources = (context: Context): boolean => filesOf(context, SOURCES).length > 0;
 
 /** The files that a pattern matches. It may have one *, in the file's name. */
 function expand(root: string, pattern: string): string[] {
@@ -146,11 +126,11 @@ function listNames(folder: string): string[] {
 }
 
 async function readSource(context: Context, { source, file }: SourceFile): Promise<Read> {
-  const none = { source, file, notes: [], tasks: [], done: [] };
+  const none = { source, file, notes: [], tasks: [], done: 0 };
   try {
     const bytes = readTarget(join(context.layout.root, file), MAX_BYTES);
     if (bytes === null) return none;
-    const { notes, tasks, done } = source.read(decodeUtf8(withoutMark(bytes), file));
+    const { notes, tasks, done } = source.read(decodeProse(bytes, file));
     const texts = [...notes, ...tasks.map(({ name }) => name)];
     const clean = await cleanForeign(context, texts);
     const masked = clean.filter((text, i) => text !== readable(texts[i] ?? '')).length;
@@ -165,29 +145,20 @@ async function readSource(context: Context, { source, file }: SourceFile): Promi
   }
 }
 
-const withoutMark = (bytes: Buffer): Buffer =>
-  bytes.subarray(0, 3).toString('hex') === 'efbbbf' ? bytes.subarray(3) : bytes;
-
 function planImport(context: Context, files: readonly Read[]): Plan {
   const now = timestamp(context);
   const stored = readNotes(context);
   const texts = new Set(stored.map(({ text }) => text));
   const current = new Set(files.flatMap(({ notes }) => notes));
   const present = readFeatures(context);
-  const open = new Set(files.flatMap(({ tasks }) => tasks.map(({ id }) => toId(id))));
-  for (const { id } of present) open.add(id);
+  const tasks = files.flatMap((file) => file.tasks);
+  const open = new Set([...present, ...tasks].map(({ id }) => toId(id)));
   const plan: Plan = { files: [], notes: [], features: [] };
   for (const { source, file, notes, tasks, done, masked, problem } of files) {
     const fresh = notes.filter((text) => texts.size < texts.add(text).size);
-    const isOf = (text: string, id: string): boolean => text.startsWith(`${id}: `);
-    const isDone = ({ text }: Note): boolean => done.some((id) => isOf(text, id));
-    const old = stored.filter(
-      (note) => note.source === file && !problem && !current.has(note.text) && !isDone(note),
-    );
-    const placeOf = (text: string): string => tasks.find(({ id }) => isOf(text, id))?.id ?? headingOf(text);
+    const old = stored.filter((note) => note.source === file && !current.has(note.text));
     const planned = fresh.map((text) => {
-      const same = old.filter((note) => placeOf(note.text) === placeOf(text));
-      for (const note of same) old.splice(old.indexOf(note), 1);
+      const same = old.filter((note) => headingOf(note.text) === headingOf(text));
       return { text, source: file, ...(same.length > 0 && { removes: same.map(({ id }) => id) }) };
     });
     plan.notes.push(...planned);
@@ -201,20 +172,11 @@ function planImport(context: Context, files: readonly Read[]): Plan {
       plan.features.push({ ...toFeature(all, { ...task, id, blockedBy }, now), source: file });
       ids.push(id);
     }
-    const differ = present.flatMap((feature) => {
-      if ((feature as { source?: string }).source !== file || feature.status === 'passing') return [];
-      const { id } = feature;
-      if (done.some((one) => toId(one) === id)) return [{ id, name: feature.name, isDone: true }];
-      const name = tasks.find((task) => toId(task.id) === id)?.name ?? feature.name;
-      return name === feature.name ? [] : [{ id, name, isDone: false }];
-    });
     plan.files.push({
       ...{ file, source: source.name, notes: fresh.length, features: ids },
-      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done: done.length },
+      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done },
       ...(masked ? { masked } : {}),
-      ...(differ.length > 0 && { differ }),
       ...(changed > 0 && { changed }),
-      ...(old.length > 0 && { gone: old }),
       ...(problem === undefined ? {} : { problem }),
     });
   }
@@ -228,17 +190,14 @@ const headingOf = (text: string): string => text.split('\n\n', 1)[0] ?? '';
 function toId(id: string): string {
   if (isId(id)) return id;
   const hash = sha256(id).slice(0, 6);
-  return `${
-    id
-      .replaceAll(/[^A-Za-z0-9]+/g, '-')
-      .replace(/^-/, '')
-      .slice(0, 50) || 'T'
-  }-${hash}`;
+  const words = id.replaceAll(/[^A-Za-z0-9]+/g, '-').replace(/^-/, '');
+  return `${words.slice(0, 50) || 'T'}-${hash}`;
 }
 
 /** A dependency that would close a cycle is dropped. */
-function toFeature(all: Feature[], { id, name, isStarted, priority, blockedBy }: Task, now: string): Feature {
-  const change = { name, priority, status: isStarted ? ('in_progress' as const) : undefined };
+function toFeature(all: Feature[], task: Task, now: string): Feature {
+  const { id, name, priority, blockedBy } = task;
+  const change = { name, priority, status: isStarted(task) ? ('in_progress' as const) : undefined };
   if (blockedBy.length === 0) return planFeature(all, id, change, now);
   try {
     return planFeature(all, id, { ...change, blocked_by: blockedBy }, now);

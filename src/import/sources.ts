@@ -1,25 +1,31 @@
 import { SyntaxProblem } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { isObject } from '../core/text.js';
-import { readYaml } from '../core/yaml.js';
+import { FRONTMATTER, readYaml } from '../core/yaml.js';
 
 /** The content of one file of another tool. */
 export interface Taken {
   notes: string[];
   tasks: Task[];
-  /** Ids of completed tasks. They are skipped, because forge has no evidence for them. */
-  done: string[];
+  /** The number of completed tasks. They are skipped, because forge has no evidence for them. */
+  done: number;
 }
 
 export interface Task {
   id: string;
   name: string;
   description: string;
-  isStarted: boolean;
+  /** In the words of its tool. */
+  status: string;
   blockedBy: string[];
   /** 1 (most urgent) to 4. */
-  priority?: number;
+  priority?: number | undefined;
 }
+
+const DONE = new Set(['closed', 'tombstone', 'done', 'completed', 'cancelled']);
+const STARTED = new Set(['in_progress', 'in-progress', 'in progress']);
+
+export const isStarted = ({ status }: Task): boolean => STARTED.has(status.toLowerCase());
 
 /** A tool to import from. `files`: paths in the project; a * in a file's name matches anything. */
 export interface Source {
@@ -29,9 +35,6 @@ export interface Source {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** YAML between two lines of ---, then the text. */
-const FRONTMATTER = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
 
 /** Longer sections are split between paragraphs. */
 const MAX_NOTE = 2000;
@@ -53,8 +56,6 @@ export const SOURCES: readonly Source[] = [
   { name: 'task-master', files: ['.taskmaster/tasks/tasks.json', 'tasks/tasks.json'], read: readTaskMaster },
   { name: 'backlog', files: ['backlog/tasks/*.md'], read: readBacklog },
 ];
-
-const nothing = (): Taken => ({ notes: [], tasks: [], done: [] });
 
 /** One note per section, with its headings. Skips forge's own block, comments and `@path` imports. */
 export function readMarkdown(text: string): Taken {
@@ -82,7 +83,7 @@ export function readMarkdown(text: string): Taken {
     path[level.length - 1] = title;
   }
   close();
-  return { ...nothing(), notes };
+  return { notes, tasks: [], done: 0 };
 }
 
 const stripComments = (text: string): string =>
@@ -108,17 +109,11 @@ function readFeatureList(text: string): Taken {
       id: word(row['id']) || `FL-${index + 1}`,
       name: word(row['name']) || word(row['description']),
       description: bulletsOf(row['steps']),
-      status: row['passes'] === true ? 'started' : 'open',
+      status: row['passes'] === true ? 'in_progress' : '',
       blockedBy: [],
     })),
   );
 }
-
-const BEADS_STATUS = new Map([
-  ['closed', 'done'],
-  ['tombstone', 'done'],
-  ['in_progress', 'started'],
-]);
 
 function readBeads(text: string): Taken {
   const rows = text
@@ -130,7 +125,7 @@ function readBeads(text: string): Taken {
       id: word(row['id']),
       name: word(row['title']),
       description: word(row['description']),
-      status: BEADS_STATUS.get(word(row['status'])) ?? 'open',
+      status: word(row['status']),
       blockedBy: rowsOf(row['dependencies'])
         .filter(({ type }) => type === 'blocks')
         .map((edge) => word(edge['depends_on_id'])),
@@ -155,21 +150,15 @@ function readTaskMaster(text: string): Taken {
   return collect(flat);
 }
 
-const TASK_MASTER_STATUS = new Map([
-  ['done', 'done'],
-  ['completed', 'done'],
-  ['cancelled', 'done'],
-  ['in-progress', 'started'],
-]);
 const PRIORITIES = new Map(['critical', 'high', 'medium', 'low'].map((name, i) => [name, i + 1]));
 
-function taskMaster(row: Fields, prefix: string, parent: string): Row {
+function taskMaster(row: Fields, prefix: string, parent: string): Task {
   const ids = Array.isArray(row['dependencies']) ? row['dependencies'].map(word) : [];
   return {
     id: `${prefix}${parent}${word(row['id'])}`,
     name: word(row['title']),
     description: [word(row['description']), word(row['details'])].filter(Boolean).join('\n'),
-    status: TASK_MASTER_STATUS.get(word(row['status'])) ?? 'open',
+    status: word(row['status']),
     blockedBy: ids.map((id) => `${prefix}${id.includes('.') ? '' : parent}${id}`),
     priority: PRIORITIES.get(word(row['priority'])),
   };
@@ -181,40 +170,33 @@ function readBacklog(text: string): Taken {
   if (yaml === undefined)
     throw new SyntaxProblem('it does not begin with a frontmatter between two lines of ---');
   const row = fieldsOf(readYaml(yaml));
-  const status = word(row['status']).toLowerCase();
   return collect([
     {
       id: word(row['id']),
       name: word(row['title']),
       description: stripComments(body).trim(),
-      status: status === 'done' ? 'done' : status === 'in progress' ? 'started' : 'open',
+      status: word(row['status']),
       blockedBy: Array.isArray(row['dependencies']) ? row['dependencies'].map(word) : [],
       priority: PRIORITIES.get(word(row['priority']).toLowerCase()),
     },
   ]);
 }
 
-interface Row {
-  id: string;
-  name: string;
-  description: string;
-  status: string;
-  blockedBy: string[];
-  priority?: number | undefined;
-}
-
 /** A task's description becomes a note. */
-function collect(rows: readonly Row[]): Taken {
-  const open = rows.filter(({ id, name, status }) => id !== '' && name !== '' && status !== 'done');
-  const tasks = open.map(({ id, name, description, status, blockedBy, priority }) => ({
-    ...{ id, name: name.split(/\s+/).join(' ').slice(0, 500), description, isStarted: status === 'started' },
-    blockedBy: [...new Set(blockedBy)].filter((other) => other !== id),
-    ...(priority === undefined ? {} : { priority: Math.min(4, Math.max(1, Math.round(priority))) }),
-  }));
+function collect(rows: readonly Task[]): Taken {
+  const isDone = ({ status }: Task): boolean => DONE.has(status.toLowerCase());
+  const tasks = rows
+    .filter((row) => row.id !== '' && row.name !== '' && !isDone(row))
+    .map(({ name, blockedBy, priority, ...row }) => ({
+      ...row,
+      name: name.split(/\s+/).join(' ').slice(0, 500),
+      blockedBy: [...new Set(blockedBy)].filter((other) => other !== row.id),
+      priority: priority === undefined ? undefined : Math.min(4, Math.max(1, Math.round(priority))),
+    }));
   const notes = tasks
     .filter(({ description }) => description.trim() !== '')
     .flatMap(({ id, name, description }) => parts(description).map((part) => `${id}: ${name}\n\n${part}`));
-  return { notes, tasks, done: rows.filter(({ status }) => status === 'done').map(({ id }) => id) };
+  return { notes, tasks, done: rows.filter(isDone).length };
 }
 
 const word = (value: unknown): string =>

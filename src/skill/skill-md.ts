@@ -1,7 +1,7 @@
 import { SyntaxProblem, usage } from '../core/error.js';
 import { isObject } from '../core/text.js';
 import { formatTomlValue } from '../core/toml.js';
-import { formatYaml, readYaml } from '../core/yaml.js';
+import { FRONTMATTER, formatYaml, readYaml } from '../core/yaml.js';
 import { type Manifest, requiredBy } from './rules.js';
 
 /** The open SKILL.md format: YAML frontmatter, then instructions. */
@@ -15,7 +15,7 @@ const MAX_FRONTMATTER = 16 * 1024;
 const MAX_DESCRIPTION = 1024;
 const MAX_TRIGGERS = 20;
 /** forge's own fields in the frontmatter's `metadata`, which maps texts to texts. */
-const OWN = {
+export const OWN = {
   keywords: 'forge-keywords',
   files: 'forge-file-patterns',
   labels: 'forge-linear-labels',
@@ -29,7 +29,7 @@ export function parseSkillMd(text: string, file: string): SkillMd {
       file,
       hint: 'Change SKILL.md, and import it again.',
     });
-  const [, yaml, body] = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? [];
+  const [, yaml, body] = FRONTMATTER.exec(text) ?? [];
   if (yaml === undefined || body === undefined)
     throw broken('it does not begin with a frontmatter between two lines of ---');
   if (Buffer.byteLength(yaml) > MAX_FRONTMATTER)
@@ -77,13 +77,10 @@ export function toManifestText({ frontmatter }: SkillMd, files: readonly string[
     String(given[key] ?? '')
       .split(/\s*,\s*/)
       .filter(Boolean);
-  const { version } = given;
-  const others = Object.fromEntries(
-    Object.entries(given).filter(([key]) => key !== 'version' && !Object.values(OWN).includes(key)),
-  );
+  const own = ['version', ...Object.values(OWN)];
+  const others = Object.fromEntries(Object.entries(given).filter(([key]) => !own.includes(key)));
   const kept = { ...rest, ...(Object.keys(others).length > 0 ? { metadata: others } : {}) };
-  const own = Object.values(OWN).some((key) => key in given);
-  const { keywords, patterns } = own
+  const { keywords, patterns } = Object.values(OWN).some((key) => key in given)
     ? { keywords: list(OWN.keywords), patterns: list(OWN.files) }
     : triggersOf(String(name), String(description));
   const folders = [
@@ -95,7 +92,7 @@ export function toManifestText({ frontmatter }: SkillMd, files: readonly string[
     '[skill]',
     `name = ${formatTomlValue(String(name))}`,
     `description = ${formatTomlValue(String(description))}`,
-    `version = ${formatTomlValue(typeof version === 'string' ? version : '1.0.0')}`,
+    `version = ${formatTomlValue(String(given['version'] ?? '1.0.0'))}`,
     '',
     '[triggers]',
     `keywords = ${formatTomlValue(keywords)}`,

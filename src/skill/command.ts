@@ -1,6 +1,6 @@
 import { command, type Group, given } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { oneLine, plural } from '../core/text.js';
+import { firstNames, oneLine, plural } from '../core/text.js';
 import type { ListedSkill, ShownSkill, SkillProblem } from '../index.js';
 
 const row = ({ name, description, approved }: ListedSkill, style: Style): string[] => [
@@ -18,13 +18,6 @@ const written = ({ name, files, problems = [] }: Written, style: Style, next: st
     ...problems.map((problem) => `${style.warn('!')} ${problem}`),
     style.dim(`Next: ${next}`),
   ].join('\n');
-
-const MAX_FILES_SHOWN = 20;
-
-const listFiles = (files: readonly string[]): string =>
-  files.length > MAX_FILES_SHOWN
-    ? `${files.slice(0, MAX_FILES_SHOWN).join(', ')} and ${files.length - MAX_FILES_SHOWN} more (--json)`
-    : files.join(', ');
 
 export const group: Group = {
   commands: [
@@ -49,7 +42,7 @@ export const group: Group = {
           `${style.strong(name)}  ${oneLine(description, 300)}`,
           ...(order.length > 1 ? [style.dim(`Then follow: ${order.slice(1).join(', ')}`)] : []),
           ...(resources.length > 0
-            ? [style.dim(`Files (forge skill resource ${name} FILE): ${listFiles(resources)}`)]
+            ? [style.dim(`Files (forge skill resource ${name} FILE): ${firstNames(resources, 20)}`)]
             : []),
           '',
           instructions.trimEnd(),
@@ -75,7 +68,11 @@ export const group: Group = {
           .forge()
           .skill.new({ name: name as string, ...given<{ description: string }>(call, 'description') }),
       render: (made, style) =>
-        written(made, style, `fill in .forge/skills/${made.name}/, then approve it: forge trust`),
+        written(
+          made,
+          style,
+          `fill in .forge/skills/${made.name}/ and its triggers, then approve it: forge trust`,
+        ),
     }),
     command<{ skills: string[]; problems: SkillProblem[] }>({
       name: 'check',

@@ -116,7 +116,6 @@ export function checkSkill(skill: Skill, instructions: string | null, folder: st
     !isSkillName(name) &&
       `skill.name ${quoted(name)}: allowed are lower-case letters, digits and single hyphens`,
     description.trim() === '' && 'skill.description is empty',
-    isUnfilled(manifest) && 'skill.description is still to be filled in, so no agent is offered the skill',
     metadata > MAX_METADATA &&
       `name and description have ${metadata} tokens, at most ${MAX_METADATA} are allowed`,
     instructions === null && `${instructionsOf(manifest)} is missing`,
@@ -139,12 +138,6 @@ export function checkSkill(skill: Skill, instructions: string | null, folder: st
   ];
   return wrong.filter((text) => typeof text === 'string');
 }
-
-/** The description of a new skill, until somebody fills it in. */
-export const describeNew = (name: string): string =>
-  `Describe in one sentence what ${name} does and when to use it`;
-
-const isUnfilled = ({ skill: { name, description } }: Manifest): boolean => description === describeNew(name);
 
 /** Layer 1 of progressive disclosure: about 100 tokens. */
 export const describe = ({ skill }: Manifest): string => `${skill.name}: ${oneLine(skill.description, 1024)}`;
@@ -169,10 +162,7 @@ export interface SkillMatch {
 /** Weights of the three kinds of triggers: a label says most about what the work is. */
 const [KEYWORD, FILE, LABEL] = [2, 3, 4];
 
-/**
- * The skills whose triggers fit, best first. A skill without a description of its own is left out. A keyword fits when the
- * text has all its stems.
- */
+/** The skills whose triggers fit, best first. A keyword fits when the text has all its stems. */
 export function matchSkills(
   skills: readonly Skill[],
   { text, files = [], labels = [] }: Subject,
@@ -204,7 +194,6 @@ export function matchSkills(
     };
   };
   return skills
-    .filter(({ manifest }) => !isUnfilled(manifest))
     .map(match)
     .filter(({ score }) => score > 0)
     .sort(

@@ -13,7 +13,6 @@ import { approvedSkills, approveSkill, skillNames } from '../trust/trust.js';
 import {
   checkSkill,
   describe,
-  describeNew,
   instructionsOf,
   isInsideSkill,
   isSkillName,
@@ -249,16 +248,16 @@ export function commitPattern(context: Context, name: string): { name: string; p
 
 const NewSkillInput = z.strictObject({ name: z.string(), description: z.optional(z.string()) });
 
-/** An empty skill to fill in. */
+/** A skill to fill in. It has no triggers, so that nobody is offered it before. */
 export async function newSkill(
   context: Context,
   raw: z.infer<typeof NewSkillInput>,
 ): Promise<{ name: string; files: string[] }> {
-  const { name, description = describeNew(raw.name) } = checkInput(NewSkillInput, raw);
+  const { name, description = `What ${raw.name} does, and when to use it` } = checkInput(NewSkillInput, raw);
   checkName(name);
   checkText(description, { what: 'The description', lines: false, maxBytes: 1024 });
-  const { toManifestText } = await import('./skill-md.js');
-  const md = { frontmatter: { name, description }, body: '' };
+  const { OWN, toManifestText } = await import('./skill-md.js');
+  const md = { frontmatter: { name, description, metadata: { [OWN.keywords]: '' } }, body: '' };
   const title = name.replaceAll('-', ' ');
   const body = `# ${title.charAt(0).toUpperCase()}${title.slice(1)}\n\nWhen to use this:\n\n## Steps\n\n1. \n\n## Done means\n\n- \n`;
   return writeSkill(context, name, [

@@ -178,7 +178,7 @@ describe('forge skill', () => {
       ...['skill', 'new', 'release-notes', '--description', 'Write release notes'],
     ]);
     expect(made.stdout).toContain(
-      'Next: fill in .forge/skills/release-notes/, then approve it: forge trust\n',
+      'Next: fill in .forge/skills/release-notes/ and its triggers, then approve it: forge trust\n',
     );
     expect(await problems(project, 'release-notes')).toEqual([]);
     await expectError(project, ['skill', 'new', 'release-notes'], '3');
@@ -186,20 +186,13 @@ describe('forge skill', () => {
       await expectError(project, ['skill', 'new', name], '2');
   });
 
-  it('SKL-02 a new skill is not offered until somebody describes it, and the check names it', async () => {
+  it('SKL-02 a new skill is offered once it has triggers', async () => {
     const project = await makeForge();
     await forgeJson(project, ['skill', 'new', 'deploy']);
+    expect(await match(project, 'deploy it')).toEqual([]);
     const file = '.forge/skills/deploy/skill.toml';
     project.write(file, project.read(file).replace(/^keywords = .*$/m, 'keywords = ["deploy"]'));
-    await runForge(project, ['trust', '--yes'], { terminal: true });
-    const names = async () => (await match(project, 'deploy it')).map(({ name }) => name);
-    expect(await names()).toEqual([]);
-    expect(await problems(project, 'deploy')).toEqual([
-      'deploy: skill.description is still to be filled in, so no agent is offered the skill',
-    ]);
-    project.write(file, project.read(file).replace(/^description = .*$/m, 'description = "Deploy the site"'));
-    expect(await names()).toEqual(['deploy']);
-    expect(await problems(project, 'deploy')).toEqual([]);
+    expect((await match(project, 'deploy it')).map(({ name }) => name)).toEqual(['deploy']);
   });
 
   it.each([

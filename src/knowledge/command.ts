@@ -2,14 +2,7 @@ import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js'
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, oneLine, oneOf, plural } from '../core/text.js';
-import {
-  type EditedArchitecture,
-  type Learning,
-  type Note,
-  type Observed,
-  type ShownArchitecture,
-  textGuard,
-} from '../index.js';
+import type { EditedArchitecture, Learning, Note, Observed, ShownArchitecture } from '../index.js';
 import { describeObserved } from '../project/project.js';
 import { ANY_TASK, describeLearning } from './rules.js';
 
@@ -45,19 +38,16 @@ export const architectureGroup: Group = {
   ],
 };
 
-/** The log of the session says what memory lost, and so does its commit. */
-async function logRemoval(call: Call, what: string, text: string): Promise<void> {
-  const { session, progress } = call.forge();
-  const { active } = await session.list({ limit: 1 });
-  if (!active || call.flags.dryRun) return;
-  // It may have been removed because of a secret in it.
-  const safe = await textGuard.redact(await textGuard.mask(text));
-  await progress.add({ text: `Removed a ${what}: ${oneLine(safe, 300)}` });
-}
-
 type Added = { learning: Learning; duplicate: boolean } | Observed;
 
-const KNOWN_ALREADY = '  (known already)';
+function showAdded(value: Added | Note, style: Style): string {
+  if ('observed' in value) return describeObserved(value.observed);
+  const [kind, id, text] =
+    'learning' in value
+      ? [value.learning.kind, value.learning.id, describeLearning(value.learning)]
+      : ['note', value.id.slice(0, 12), value.text];
+  return `${style.good('✓')} ${kind} ${id}  ${oneLine(text, 400)}${value.duplicate ? '  (known already)' : ''}`;
+}
 
 const DETAILS: readonly OptionSpec[] = [
   { flags: '--context <text>', help: 'when it holds (success and failure)' },
@@ -84,18 +74,16 @@ const NAMES = Object.keys(KINDS);
 
 async function kindOf({ options, interactive }: Call, text: string): Promise<string> {
   const { as } = options as { as?: string };
-  if (as !== undefined && NAMES.includes(as)) return as;
-  if (as === undefined && interactive) {
-    const { choose } = await import('../cli/prompt.js');
-    const lines = Object.entries(KINDS).map(([name, what]) => `${name.padEnd(9)}  ${what}`);
-    const chosen = await choose('What is it?', lines, lines[0] as string);
-    return NAMES[lines.indexOf(chosen)] as string;
-  }
-  const found = as === undefined ? 'Say what it is' : `--as: found ${JSON.stringify(oneLine(as, 40))}`;
-  throw usage('learn.kind', `${found}: ${NAMES.join(' | ')}.`, {
-    field: 'as',
-    hint: `forge learn "${/^[^"$`\\\n]{1,100}$/.test(text) ? text : 'TEXT'}" --as success`,
-  });
+  if (as !== undefined) return oneOf(NAMES, as, '--as', 'learn.kind');
+  if (!interactive)
+    throw usage('learn.kind', `Say what it is: ${NAMES.join(' | ')}.`, {
+      field: 'as',
+      hint: `forge learn "${/^[^"$`\\\n]{1,100}$/.test(text) ? text : 'TEXT'}" --as success`,
+    });
+  const { choose } = await import('../cli/prompt.js');
+  const lines = Object.entries(KINDS).map(([name, what]) => `${name.padEnd(9)}  ${what}`);
+  const chosen = await choose('What is it?', lines, lines[0] as string);
+  return NAMES[lines.indexOf(chosen)] as string;
 }
 
 export const learnGroup: Group = {
@@ -121,13 +109,7 @@ export const learnGroup: Group = {
         const kind = await kindOf(call, text);
         return kind === 'note' ? call.forge().note.add({ text }) : add(call, kind, text);
       },
-      render: (value, style) => {
-        if ('observed' in value) return describeObserved(value.observed);
-        if (!('learning' in value))
-          return `${style.good('✓')} note ${value.id.slice(0, 12)}  ${oneLine(value.text, 200)}${value.duplicate ? KNOWN_ALREADY : ''}`;
-        const { learning, duplicate } = value;
-        return `${style.good('✓')} ${learning.kind} ${learning.id}  ${oneLine(describeLearning(learning), 400)}${duplicate ? KNOWN_ALREADY : ''}`;
-      },
+      render: showAdded,
     }),
   ],
 };
@@ -153,10 +135,7 @@ export const group: Group = {
       options: DETAILS,
       writes: true,
       run: async (call, kind, text) => add(call, kind as string, await call.text(text as string)),
-      render: (value, style) =>
-        'observed' in value
-          ? describeObserved(value.observed)
-          : `${line(value.learning, style)}${value.duplicate ? KNOWN_ALREADY : ''}`,
+      render: showAdded,
     }),
     command<{ learnings: Learning[] }>({
       name: 'list',
@@ -179,11 +158,7 @@ export const group: Group = {
       summary: 'Remove an entry, by its id or by that of a candidate',
       example: 'forge knowledge remove 3fa9c1d20b',
       writes: true,
-      run: async (call, id) => {
-        const done = await call.forge().knowledge.remove({ id: id as string });
-        await logRemoval(call, 'lesson', describeLearning(done.removed));
-        return done;
-      },
+      run: (call, id) => call.forge().knowledge.remove({ id: id as string }),
       render: ({ removed }, style) => `removed  ${line(removed, style)}`,
     }),
   ],
@@ -213,10 +188,7 @@ export const noteGroup: Group = {
           ...(replaces === undefined ? {} : { replaces }),
         });
       },
-      render: (note, style) =>
-        'observed' in note
-          ? describeObserved(note.observed)
-          : `${columns([noteRow(note, style)])}${note.duplicate ? KNOWN_ALREADY : ''}`,
+      render: showAdded,
     }),
     command<Note | Observed>({
       name: 'promote',
@@ -268,11 +240,7 @@ export const noteGroup: Group = {
       summary: 'Take a note that no longer holds out of briefings, lists and recall; the ledger keeps it',
       example: 'forge note remove 3fa9c1d2',
       writes: true,
-      run: async (call, id) => {
-        const done = await call.forge().note.remove({ id: id as string });
-        await logRemoval(call, 'note', done.removed.text);
-        return done;
-      },
+      run: (call, id) => call.forge().note.remove({ id: id as string }),
       render: ({ removed }, style) => `removed  ${columns([noteRow(removed, style)])}`,
     }),
   ],

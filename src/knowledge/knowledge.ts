@@ -2,15 +2,14 @@ import * as z from 'zod/mini';
 import { updateEntries } from '../core/entries.js';
 import { corrupted, ForgeError, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
-import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureDraft, architectureFile, shown } from '../core/paths.js';
-import { checkInput, decodeUtf8, refuseConflict } from '../core/schema.js';
+import { checkInput, decodeProse, refuseConflict } from '../core/schema.js';
 import { checkText, makeToken, noSuch } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
-import { loadGuard, maskText } from '../guard/guard.js';
+import { maskMemory, maskText } from '../guard/guard.js';
 import { candidateId, listKnown, openCandidates } from '../learning/knowledge.js';
 import { knowledgeId } from '../learning/proven.js';
 import { derive, readMemory, TIERS } from '../ledger/memory.js';
@@ -24,13 +23,11 @@ import {
   refuseAgent,
   requireSupervisor,
   timestamp,
-  warnOnce,
 } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { approveRules, forgetRules } from '../trust/trust.js';
 import {
   describeLearning,
-  type Invariant,
   idOf,
   idsOf,
   keptOpen,
@@ -157,8 +154,11 @@ export type ShownArchitecture = Awaited<ReturnType<typeof showArchitecture>>;
 export async function showArchitecture(context: Context) {
   const { path, bytes } = readFile(context);
   const text = decodeProse(bytes, path);
-  const invariants = await withoutSecrets(context, parseInvariants(text), path);
-  return { path, invariants, text: await maskText(text.replace(/\r\n?/g, '\n')) };
+  return {
+    path,
+    invariants: await statedIn(context, text),
+    text: await maskText(text.replace(/\r\n?/g, '\n')),
+  };
 }
 
 /** Its invariants for the briefing. People write this file, so a problem is a warning and does not stop work. */
@@ -169,12 +169,10 @@ export async function readInvariants(context: Context): Promise<string[]> {
     const bytes = disk.read(architectureFile(layout));
     const text = bytes ? decodeProse(bytes, path) : '';
     refuseConflict(text, path, `edit ${path}`);
-    return textsOf(await withoutSecrets(context, parseInvariants(text), path));
+    return statedIn(context, text);
   };
   return (await orWarn(context, 'No invariants of the architecture are known', read)) ?? [];
 }
-
-const textsOf = (invariants: readonly Invariant[]): string[] => invariants.map(({ text }) => text);
 
 function readFile({ disk, layout }: Context): { path: string; bytes: Buffer } {
   const path = shown(layout, architectureFile(layout));
@@ -186,28 +184,9 @@ function readFile({ disk, layout }: Context): { path: string; bytes: Buffer } {
   });
 }
 
-/** Some editors write a byte-order mark. */
-function decodeProse(bytes: Buffer, path: string): string {
-  const hasMark = bytes.subarray(0, 3).toString('hex') === 'efbbbf';
-  return decodeUtf8(hasMark ? bytes.subarray(3) : bytes, path);
-}
-
 /** LTM-13: an editor bypasses the guard, and the invariants get into every prompt. */
-async function withoutSecrets(context: Context, read: Invariant[], path: string): Promise<Invariant[]> {
-  if (read.length === 0) return read;
-  const guard = await loadGuard(context.world.env, context);
-  // All are scanned together, because a finding is rare.
-  if (guard.scanGrave(textsOf(read).join('\n')).length === 0) return read;
-  return read.filter(({ text, line }) => {
-    const [hit] = guard.scanGrave(text);
-    if (hit)
-      warnOnce(
-        context,
-        `${path}:${line}: ${hit.what} (rule ${hit.rule}): this invariant is not shown. Take it out.`,
-      );
-    return hit === undefined;
-  });
-}
+const statedIn = (context: Context, text: string): Promise<string[]> =>
+  Promise.all(parseInvariants(text).map((invariant) => maskMemory(context, invariant)));
 
 const ArchitectureEdit = z.strictObject({
   /** Replaces the existing text. Without it an editor is opened, which needs a terminal. */
@@ -225,17 +204,15 @@ export async function editArchitecture(context: Context, raw: z.infer<typeof Arc
   requireSupervisor(context, 'knowledge');
   const { path, bytes: before } = readFile(context);
   const bytes = text === undefined ? await useEditor(context, before) : Buffer.from(text);
-  const [old, stated] = [before, bytes].map((each) => textsOf(parseInvariants(each.toString('utf8'))));
+  const [old, stated] = [before, bytes].map((each) => parseInvariants(each.toString('utf8')));
   const lacking = (from: string[] = [], those: string[] = []) => from.filter((one) => !those.includes(one));
   const gone = lacking(old, stated);
   if (gone.length > 0) refuseAgent(context, 'Removing or changing an invariant');
   const changed = !bytes.equals(before);
-  const draft = text === undefined ? architectureDraft(context.layout, makeToken(8)) : null;
-  if (changed) replaceText(context, bytes, before, draft);
-  const read = parseInvariants(decodeProse(bytes, path));
+  if (changed) store(context, bytes, before, text === undefined);
   approveRules(context, lacking(stated, old));
   forgetRules(context, gone);
-  return { path, changed, invariants: await withoutSecrets(context, read, path) };
+  return { path, changed, invariants: await statedIn(context, decodeProse(bytes, path)) };
 }
 
 async function useEditor(context: Context, before: Buffer): Promise<Buffer> {
@@ -256,30 +233,22 @@ async function useEditor(context: Context, before: Buffer): Promise<Buffer> {
   return read();
 }
 
-/** Refuses text like any input (exit 2 or 5). What an editor has put into the file is kept in `draft` then. */
-function replaceText({ disk, layout }: Context, bytes: Buffer, before: Buffer, draft: string | null): void {
+/** Refuses text like any input (exit 2 or 5). What an editor has put into the file is kept in a draft then. */
+function store({ disk, layout }: Context, bytes: Buffer, before: Buffer, isEdited: boolean): void {
   const file = architectureFile(layout);
   disk.withLock(() => {
-    if (draft) {
+    try {
+      if (decodeProse(bytes, shown(layout, file)).trim() === '')
+        throw usage('architecture.empty', 'The text is empty.');
+      disk.replace(file, bytes, isEdited ? bytes : before);
+    } catch (error) {
+      if (!isEdited || !(error instanceof ForgeError)) throw error;
+      const draft = architectureDraft(layout, makeToken(8));
       disk.replaceMoved(draft, bytes);
       disk.replaceMoved(file, before);
-    }
-    try {
-      if (bytes.length > MAX_STATE_BYTES)
-        throw usage(
-          'architecture.too_large',
-          `The text has ${bytes.length} bytes; ${MAX_STATE_BYTES} are allowed.`,
-        );
-      if (decodeProse(bytes, shown(layout, file)).trim() === '')
-        throw usage('architecture.empty', 'The text is empty; nothing was changed.');
-      disk.replace(file, bytes, before);
-    } catch (error) {
-      if (!draft || !(error instanceof ForgeError)) throw error;
       const { kind, code, message, details } = error;
-      const kept = `What you wrote is kept: ${draft}   # forge architecture edit FILE takes it`;
-      const hint = details.hint === undefined ? kept : `${details.hint}\n    ${kept}`;
-      throw new ForgeError(kind, code, message, { ...details, hint, data: { ...details.data, draft } });
+      const hint = `What you wrote is kept: ${draft}   # forge architecture edit FILE takes it`;
+      throw new ForgeError(kind, code, message, { ...details, hint });
     }
-    if (draft) disk.remove(draft);
   });
 }

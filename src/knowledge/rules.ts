@@ -171,9 +171,6 @@ export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
 export const readLearnings = (disk: Disk): Learning[] =>
   listLearnings(readEntries(disk, LEARNED_LIST).entries);
 
-/** One rule of `architecture.md`, which people write. Nested items are on separate lines, after `  - `. */
-export type Invariant = ReturnType<typeof parseInvariants>[number];
-
 /** An invariant is a sentence: the rest of a longer line is ignored. Characters. */
 const MAX_LINE = 2000;
 const MAX_SHOWN = 400;
@@ -185,42 +182,37 @@ const COMMENT = /<!--(?:(?!<!--)[\s\S])*?-->/g;
 const FENCED =
   /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,}).*(?:\n.*)*?(?:\n[ \t]*\1[`~]*[ \t]*$|(?![\s\S]))/gm;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
-const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
 const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(.*))?$/;
 
-/** Keeps line numbers. */
-const without = (text: string, pattern: RegExp): string =>
-  text.replace(pattern, (found) => found.replace(/[^\n]+/g, ''));
-
-/** The list items of sections "Invariants". Reads any text. Knows headings with `#`, lists, code fences and comments. */
-export function parseInvariants(text: string) {
-  const items: { line: number; indent: number; parts: string[] }[] = [];
+/**
+ * The rules of `architecture.md`, which people write: the list items of sections "Invariants". Nested items are on separate
+ * lines, after `  - `. Reads any text. Knows headings with `#`, lists, code fences and comments.
+ */
+export function parseInvariants(text: string): string[] {
+  const items: { indent: number; parts: string[] }[] = [];
   /** Level of the section "Invariants" that is being read. */
   let within: number | null = null;
   let item: (typeof items)[number] | null = null;
   let isAfterBlank = true;
-  const prose = without(without(text.replace(/\r\n?/g, '\n'), COMMENT), FENCED);
-  for (const [i, whole] of prose.split('\n').entries()) {
+  const prose = text.replace(/\r\n?/g, '\n').replace(COMMENT, '').replace(FENCED, '');
+  for (const whole of prose.split('\n')) {
     const line = whole.slice(0, MAX_LINE);
     const [heading, found, indent] = [HEADING.exec(line), ITEM.exec(line), indentOf(line)];
     if (heading) {
       const level = heading[1]?.length ?? 1;
       item = null;
       if (within === null || level <= within) within = isInvariants(heading[2] ?? '') ? level : null;
-    } else if (RULE.test(line)) item = null;
-    else if (found && item && indent > item.indent + 1)
+    } else if (found && item && indent > item.indent + 1)
       item.parts.push(`${'  '.repeat(Math.floor((indent - item.indent) / 2))}- ${found[1] ?? ''}`);
     else if (found && (item || indent < 4)) {
-      item = { line: i + 1, indent, parts: [found[1] ?? ''] };
+      item = { indent, parts: [found[1] ?? ''] };
       if (within !== null) items.push(item);
     } else if (item && isAfterBlank && indent === 0 && line.trim() !== '') item = null;
     else if (item && line.trim() !== '') item.parts.push(`${item.parts.pop()} ${line.trim()}`);
     isAfterBlank = line.trim() === '';
   }
   const shown = (part: string): string => part.slice(0, part.search(/\S|$/)) + oneLine(part, MAX_SHOWN);
-  return items
-    .map(({ line, parts }) => ({ line, text: parts.slice(0, MAX_PARTS).map(shown).join('\n').trim() }))
-    .filter((invariant) => invariant.text !== '');
+  return items.map(({ parts }) => parts.slice(0, MAX_PARTS).map(shown).join('\n').trim()).filter(Boolean);
 }
 
 const indentOf = (line: string): number => /^[ \t]*/.exec(line)?.[0].replaceAll('\t', '    ').length ?? 0;

@@ -187,7 +187,7 @@ const toRule = (text: string): Runnable => runnable('rule', 'invariant', text);
 function listRules({ disk, layout }: Context): Runnable[] {
   const architecture = unlessFailed('', () => disk.read(architectureFile(layout))?.toString('utf8') ?? '');
   const texts = [
-    ...parseInvariants(architecture).map(({ text }) => text),
+    ...parseInvariants(architecture),
     ...readLearnings(disk).flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
   ];
   return [...new Set(texts)].map(toRule);

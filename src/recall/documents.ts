@@ -246,8 +246,12 @@ interface KnowledgeRecords {
   has: (id: string) => boolean;
 }
 
-/** Documents that are read for each query. */
-export async function readLive(context: Context, knowledge: KnowledgeRecords): Promise<Group[]> {
+/** Documents that are read for each query. `hasShipped`: with the skills that every project has. */
+export async function readLive(
+  context: Context,
+  knowledge: KnowledgeRecords,
+  hasShipped: boolean,
+): Promise<Group[]> {
   const proven = [...readProven(knowledge.records, knowledge.has).values()];
   const known = new Set(proven.map(({ pattern }) => normalizePattern(pattern)));
   const sources: Record<string, () => Group | Promise<Group>> = {
@@ -290,7 +294,7 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
           }),
         ),
       ),
-    skills: () => loose(skillDocuments(context, false)),
+    skills: () => loose(skillDocuments(context, hasShipped)),
     artifacts: () =>
       loose(
         readIndex(context).map(({ id, name, type, at, session, issue }) =>
@@ -310,9 +314,6 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords): P
     }),
   );
 }
-
-/** Skills that every project has. They are searched if nothing else is found. */
-export const readShipped = (context: Context): Group => loose(skillDocuments(context, true));
 
 const loose = (documents: readonly Document[]): Group => ({ isLoose: true, documents });
 
@@ -337,11 +338,11 @@ function runningDocuments(context: Context): Group {
   return { isLoose: false, documents: [...lines, ...entries, ...answers] };
 }
 
-const skillDocuments = ({ disk, layout }: Context, shipped: boolean): Document[] =>
+const skillDocuments = ({ disk, layout }: Context, hasShipped: boolean): Document[] =>
   disk.list(skillsFolder(layout)).flatMap((name) => {
     const path = join(skillsFolder(layout), name, 'instructions.md');
     const text = disk.read(path)?.toString('utf8');
-    if (text === undefined || isShipped(path, relative(layout.dir, path)) !== shipped) return [];
+    if (text === undefined || (!hasShipped && isShipped(path, relative(layout.dir, path)))) return [];
     return text.split(/^(?=## )/m).map((part, i) => document('skill', `${name}:${i + 1}`, part));
   });
 

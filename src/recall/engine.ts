@@ -50,8 +50,8 @@ export interface Corpus {
   /** A loose document counts as a separate group. */
   readonly groups: number;
   having(term: string): readonly Posting[];
-  /** The number of documents with a term, counted up to `most`. */
-  frequency(term: string, most: number): number;
+  /** The number of documents with a term. */
+  frequency(term: string): number;
   /** Characters of a group; null for loose documents and groups of another corpus. */
   groupLength(group: number): number | null;
   /** Of all documents. */
@@ -165,8 +165,7 @@ class Corpora {
     return found;
   }
 
-  frequency = (term: string, most: number): number =>
-    this.all.reduce((sum, corpus) => sum + corpus.frequency(term, most), 0);
+  frequency = (term: string): number => this.all.reduce((sum, corpus) => sum + corpus.frequency(term), 0);
 
   /** 1 is the average. */
   relativeLength = (length: number): number => (length * this.size) / Math.max(1, this.length);
@@ -226,11 +225,10 @@ function relatedTo(corpus: Corpora, term: string): string[] {
   const least = Math.max(MIN_TOGETHER, having.length * MIN_OVERLAP);
   return [...together]
     .filter(([, count]) => count >= least)
-    .map(([other, count]) => {
-      // Above this number the overlap is too small, and a common word would be counted in most of the documents.
-      const most = Math.ceil(count / MIN_OVERLAP) + 1;
-      return { other, overlap: count / (having.length + corpus.frequency(other, most) - count) };
-    })
+    .map(([other, count]) => ({
+      other,
+      overlap: count / (having.length + corpus.frequency(other) - count),
+    }))
     .filter(({ overlap }) => overlap >= MIN_OVERLAP)
     .sort((a, b) => b.overlap - a.overlap || compareText(a.other, b.other))
     .slice(0, MAX_RELATED)
@@ -436,7 +434,7 @@ export class MemoryCorpus implements Corpus {
   }
 
   having = (term: string): readonly Posting[] => this.postings.get(term) ?? [];
-  frequency = (term: string, most: number): number => Math.min(most, this.having(term).length);
+  frequency = (term: string): number => this.having(term).length;
   groupLength = (group: number): number | null => this.lengths.get(group) ?? null;
 
   allFacts = (): Facts[] => [...this.all].map(([doc, document]) => factsOf(doc, document));

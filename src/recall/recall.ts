@@ -4,7 +4,7 @@ import { checkInput } from '../core/schema.js';
 import { oneLine, oneOf } from '../core/text.js';
 import { type Memory, readMemory, TIERS, type Tier } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import { ID_LENGTH, listStored, readLive, readShipped, type StoredGroup } from './documents.js';
+import { ID_LENGTH, listStored, readLive, type StoredGroup } from './documents.js';
 import {
   type Corpus,
   type Document,
@@ -120,12 +120,10 @@ async function searchAll(context: Context, query: Query, options: SearchOptions)
 }
 
 async function searchOnce(context: Context, query: Query, options: SearchOptions): Promise<Found> {
-  const { corpora, close } = await readCorpora(context);
+  const { corpora, close } = await readCorpora(context, query.tier === 'skill');
   try {
     const records = corpora.reduce((sum, { size }) => sum + size, 0);
-    const shipped = (): Corpus => new MemoryCorpus([readShipped(context)], 2 * IN_MEMORY);
-    const hits = search(query.tier === 'skill' ? [...corpora, shipped()] : corpora, query, options);
-    return { hits: hits.length > 0 ? hits : search([shipped()], query, options), records };
+    return { hits: search(corpora, query, options), records };
   } finally {
     close();
   }
@@ -134,17 +132,21 @@ async function searchOnce(context: Context, query: Query, options: SearchOptions
 type Searched = { corpora: Corpus[]; close(): void };
 
 /** The index, plus documents read for each query. Without an index everything is read into memory. */
-async function readCorpora(context: Context): Promise<Searched> {
+async function readCorpora(context: Context, hasShipped: boolean): Promise<Searched> {
   const stored = await listStored(context);
   const index = await openIndex(context, stored);
-  if (!index) return readAll(context, stored);
+  if (!index) return readAll(context, stored, hasShipped);
   const has = (id: string): boolean => index.has(id.slice(0, ID_LENGTH));
-  const live = await readLive(context, { records: index.records(), has });
+  const live = await readLive(context, { records: index.records(), has }, hasShipped);
   const corpora = [index, new MemoryCorpus(live, IN_MEMORY)];
   return { corpora, close: () => index.close() };
 }
 
-async function readAll(context: Context, stored: readonly StoredGroup[]): Promise<Searched> {
+async function readAll(
+  context: Context,
+  stored: readonly StoredGroup[],
+  hasShipped: boolean,
+): Promise<Searched> {
   const memory = readMemory(context);
   const before = new Map(TIERS.map((tier) => [tier as string, beforeReset(memory, tier)]));
   const changes = stored.map(async ({ name, isLoose, read }) => {
@@ -160,7 +162,7 @@ async function readAll(context: Context, stored: readonly StoredGroup[]): Promis
   const counts = ({ source, id }: Document): boolean => !gone.has(id) && !before.get(source)?.has(id);
   const groups = found.map(({ isLoose, documents }) => ({ isLoose, documents: documents.filter(counts) }));
   const has = (id: string): boolean => memory.graph.has(id);
-  const live = await readLive(context, { records: memory.records('knowledge'), has });
+  const live = await readLive(context, { records: memory.records('knowledge'), has }, hasShipped);
   const corpus = new MemoryCorpus([...groups, ...live]);
   return { corpora: [corpus], close: () => {} };
 }

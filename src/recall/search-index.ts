@@ -39,6 +39,7 @@ const SCHEMA = `
   CREATE VIRTUAL TABLE words USING fts5(terms, content='', columnsize=0, tokenize="ascii tokenchars '_$./:@-'");
   INSERT INTO words(words, rank) VALUES ('automerge', 0);
   CREATE VIRTUAL TABLE postings USING fts5vocab(words, instance);
+  CREATE VIRTUAL TABLE counts USING fts5vocab(words, row);
   INSERT INTO facts VALUES ('version', ${VERSION}), ('reset', 0);
 `;
 
@@ -285,10 +286,9 @@ class SearchIndex implements Corpus {
     return postings;
   }
 
-  frequency(term: string, most: number): number {
-    const sql = `SELECT count(*) AS n FROM (SELECT DISTINCT p.doc FROM postings p JOIN documents d ON d.doc = p.doc
-      WHERE p.term = ? LIMIT ?)`;
-    return (this.db.prepare(sql).get(term, most) as { n: number }).n;
+  frequency(term: string): number {
+    const row = this.db.prepare('SELECT doc FROM counts WHERE term = ?').get(term);
+    return (row as { doc: number } | undefined)?.doc ?? 0;
   }
 
   groupLength = (group: number): number | null => {

@@ -203,13 +203,9 @@ describe('forge recall', () => {
     ]);
   });
 
-  it("AGT-03 shows forge's own skills only where nothing of the project matches", async () => {
+  it("AGT-03 searches forge's own skills only when asked for skills", async () => {
     const project = await makeForge();
-    const shipped = (await recall(project, 'review checklist')).hits;
-    expect(shipped.length).toBeGreaterThan(0);
-    expect(new Set(shipped.map(({ source }) => source))).toEqual(new Set(['skill']));
-    await forgeJson(project, ['note', 'add', 'The review happens on Mondays']);
-    expect((await recall(project, 'review checklist')).hits.map(({ source }) => source)).toEqual(['note']);
+    expect((await runForge(project, ['recall', 'review checklist'])).exitCode).toBe(1);
     expect((await recall(project, 'review', '--tier', 'skill')).hits.length).toBeGreaterThan(0);
     const skill = '.forge/skills/qa-review/instructions.md';
     project.write(skill, `${project.read(skill)}\n## Ours\n\nThe review checklist hangs on the wall.\n`);

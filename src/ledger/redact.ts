@@ -118,7 +118,7 @@ function redact(
     if (context.disk.dryRun) return audit;
     for (const container of holders) replaceByTombstone(context, container, id);
     scrubJournals(context, id);
-    removeQuietly(recallFile(context.layout));
+    for (const end of ['', '-journal']) removeQuietly(recallFile(context.layout) + end);
     rebuildViews(context);
     return audit;
   });

@@ -12,8 +12,7 @@ import { commitAt, isAncestor, readLog } from '../git/read.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Kfr } from '../kfr/rules.js';
-import { readInvariants } from '../knowledge/knowledge.js';
-import { describeLearning, parseInvariants, readLearnings } from '../knowledge/rules.js';
+import { describeLearning, readLearnings } from '../knowledge/rules.js';
 import { normalizePattern, type Proven, readProven } from '../learning/proven.js';
 import { endKey } from '../learning/rules.js';
 import { eachRecord } from '../ledger/container.js';
@@ -200,13 +199,12 @@ const workingMemory = (stored: string, at: string, kfr: unknown): Document[] => 
   );
 };
 
-/** The parts of architecture.md, without its invariants. A list item is a part. */
+/** The parts of architecture.md. A list item is a part. */
 async function architectureParts({ disk, layout }: Context): Promise<Document[]> {
   const text = disk.read(architectureFile(layout))?.toString('utf8') ?? '';
-  const sections = text.replace(/<!--[\s\S]*?-->/g, '').split(/^(?=#)/m);
-  const parts = sections
-    .filter((section) => parseInvariants(section).length === 0)
-    .flatMap((section) => section.split(/\n(?=[-*+] )|\n\s*\n/))
+  const parts = text
+    .replace(/<!--[\s\S]*?-->/g, '')
+    .split(/\n(?=[-*+] |#)|\n\s*\n/)
     .filter((part) => !/^\s*(?:#.*)?$/.test(part));
   const documents = parts.map(async (part, i) =>
     document('architecture', `architecture.md:${i + 1}`, (await maskText(part)).trim()),
@@ -268,12 +266,6 @@ export async function readLive(
                   session: learning.session ?? null,
                 }),
               ],
-        ),
-      ),
-    invariants: async () =>
-      loose(
-        (await readInvariants(context)).map((text, i) =>
-          document('invariant', `architecture-${i + 1}`, text),
         ),
       ),
     architecture: async () => loose(await architectureParts(context)),

@@ -80,7 +80,7 @@ const MAX_WITH_NEIGHBORS = 200;
 /** Kinds that people keep on purpose rank before commits, logs and records of runs, which only share words with the question. */
 export const KINDS: Readonly<Record<string, number>> = {
   ...{ knowledge: 1.15, learned: 1.15, note: 1.1, feature: 1.05 },
-  ...{ invariant: 1, architecture: 1, issue: 1, kfr: 1, skill: 1 },
+  ...{ architecture: 1, issue: 1, kfr: 1, skill: 1 },
   ...{ session: 0.8, finding: 0.8, artifact: 0.8, commit: 0.6 },
   ...{ execution: 0.5, evaluation: 0.5, audit: 0.5 },
 };

@@ -74,12 +74,9 @@ const NAMES = Object.keys(KINDS);
 
 async function kindOf({ options, interactive }: Call, text: string): Promise<string> {
   const { as } = options as { as?: string };
-  if (as !== undefined) return oneOf(NAMES, as, '--as', 'learn.kind');
-  if (!interactive)
-    throw usage('learn.kind', `Say what it is: ${NAMES.join(' | ')}.`, {
-      field: 'as',
-      hint: `forge learn "${/^[^"$`\\\n]{1,100}$/.test(text) ? text : 'TEXT'}" --as success`,
-    });
+  const hint = `forge learn "${/^[^"$`\\\n]{1,100}$/.test(text) ? text : 'TEXT'}" --as success`;
+  if (as !== undefined) return oneOf(NAMES, as, '--as', 'learn.kind', { hint });
+  if (!interactive) throw usage('learn.kind', `Say what it is: ${NAMES.join(' | ')}.`, { field: 'as', hint });
   const { choose } = await import('../cli/prompt.js');
   const lines = Object.entries(KINDS).map(([name, what]) => `${name.padEnd(9)}  ${what}`);
   const chosen = await choose('What is it?', lines, lines[0] as string);

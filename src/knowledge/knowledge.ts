@@ -240,6 +240,8 @@ function store({ disk, layout }: Context, bytes: Buffer, before: Buffer, isEdite
     try {
       if (decodeProse(bytes, shown(layout, file)).trim() === '')
         throw usage('architecture.empty', 'The text is empty.');
+      // What the file had before is allowed, and the editor has replaced it already.
+      if (isEdited) disk.guard?.(shown(layout, file), bytes, () => before);
       disk.replace(file, bytes, isEdited ? bytes : before);
     } catch (error) {
       if (!isEdited || !(error instanceof ForgeError)) throw error;

@@ -176,7 +176,7 @@ describe('forge learn', () => {
     });
     expect(typedError(project, ['learn', 'a $b', '--as', 'fact'])).toMatchObject({
       exitCode: 2,
-      message: '--as: found "fact": success | failure | invariant | note.',
+      message: '--as: found "fact", allowed: success | failure | invariant | note.',
       hint: 'forge learn "TEXT" --as success',
     });
     expect(typed(project, ['knowledge', 'list'])).toContain('Nothing yet');

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { appendLog, readTarget } from '../core/files.js';
 import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
-import { hookLog, kfrFile, memoryFolder, promptedFile, sessionFile, shown, toldFile } from '../core/paths.js';
+import { hookLog, kfrFile, memoryFolder, sessionFile, shown, toldFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { noteForgotten, noteSteps } from '../finding/finding.js';
@@ -58,32 +58,23 @@ export function noteStart(context: Context, id: string): void {
     since: known.since || at,
     asked: null,
   });
-  updateShellMarks(context);
+  updateShellMark(context);
 }
 
 /**
- * Sets the file times that the shell compares before it starts forge. After a tool, forge is needed if a conversation lost
- * its working memory. With a prompt, also if one has not seen the current entries, or its last stop was blocked.
+ * Sets the file time that the shell compares with working memory before it starts forge after a tool: just after the
+ * present state, or older than every file while a conversation has lost its working memory.
  */
-function updateShellMarks(context: Context): void {
-  const { disk, layout, world } = context;
+function updateShellMark({ disk, layout, world }: Context): void {
   if (disk.dryRun) return;
-  // Read the time before the entries, so that a concurrent change is newer.
   const time = statSync(kfrFile(layout), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const version = currentVersion(context);
-  const known = listConversations(layout).filter(
-    ({ process }) => process === null || world.liveness(process) !== 'gone',
+  const hasLost = listConversations(layout).some(
+    ({ process, seen }) => seen === null && (process === null || world.liveness(process) !== 'gone'),
   );
-  touch(toldFile(layout), known.some(({ seen }) => seen === null) ? 0 : time);
-  touch(promptedFile(layout), known.some(({ seen, blocks }) => seen !== version || blocks > 0) ? 0 : time);
-}
-
-/** Sets a file's time just after `time` (ms since 1970). 0 makes it older than every other file. */
-function touch(file: string, time: number): void {
-  const seconds = time === 0 ? 0 : (time + 1) / 1000;
+  const seconds = hasLost ? 0 : (time + 1) / 1000;
   try {
-    writeFileSync(file, '');
-    utimesSync(file, seconds, seconds);
+    writeFileSync(toldFile(layout), '');
+    utimesSync(toldFile(layout), seconds, seconds);
   } catch {
     // Without the folder there is no working memory. On a read-only disk the shell starts forge each time.
   }
@@ -147,7 +138,6 @@ export async function noteFindings(
 export function notePrompt(context: Context, id: string): void {
   const known = readConversation(context.layout, id);
   if (known.blocks > 0) writeConversation(context.layout, { ...known, blocks: 0 });
-  updateShellMarks(context);
 }
 
 /**
@@ -162,7 +152,7 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
   const isNews = version !== '' && known.seen !== version && !(lostOnly && known.seen !== null);
   if (isNews || (version === '' && known.seen !== ''))
     writeConversation(context.layout, { ...known, seen: version });
-  updateShellMarks(context);
+  updateShellMark(context);
   return isNews ? injection(kfr.entries, makeToken(12)) : null;
 }
 
@@ -171,7 +161,7 @@ export function noteCompaction(context: Context, id: string): void {
   const known = readConversation(context.layout, id);
   if (known.seen !== null) writeConversation(context.layout, { ...known, seen: null });
   noteForgotten(context, id);
-  updateShellMarks(context);
+  updateShellMark(context);
 }
 
 /** The entries that this agent can settle. None while memory is halted, or while another agent works in the session. */
@@ -209,7 +199,6 @@ export function gateStop(context: Context, id: string): { block: string | null; 
     return { block: null, unsettled: open.map((entry) => entry.id) };
   const isCounted =
     known.blocks < MAX_BLOCKS && writeConversation(layout, { ...known, blocks: known.blocks + 1, asked });
-  updateShellMarks(context);
   return { block: isCounted ? stopReason(open, 'stop') : null, unsettled: [] };
 }
 

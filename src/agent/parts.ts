@@ -1,4 +1,4 @@
-import { KFR, KNOWN, PROMPTED, TOLD } from '../core/paths.js';
+import { KFR, KNOWN, TOLD } from '../core/paths.js';
 import { AGENTS, type Agent, type AgentName, type Moment, stringsIn } from './agents.js';
 
 /** What forge writes into one file of an agent. Paths are relative to the project's top folder, or to the home folder. */
@@ -28,9 +28,6 @@ export interface TomlPart {
 
 /** What a file has of a part. `changed`: it is forge's, but this forge would write it differently, or some is missing. */
 export type PartState = 'wired' | 'missing' | 'changed';
-
-export const stateOf = (found: unknown, isOwn: boolean, wanted: unknown): PartState =>
-  isSame(found, wanted) ? 'wired' : isOwn ? 'changed' : 'missing';
 
 /** Why forge does not edit a file of an agent. The caller adds the name of the file. */
 export class SettingsProblem extends Error {
@@ -112,8 +109,8 @@ const FIND_FORGE = `d=\${CLAUDE_PROJECT_DIR:-$PWD}; until [ -z "$d" ] || [ -e "$
 const NOTE_CALL = `for n in file_path pattern; do case $p in *"\\"$n\\":\\""*) f=\${p#*"\\"$n\\":\\""}; f=\${f%%\\"*}; f=\${f##*/}; [ -d "\${k%/*}" ] && [ \${#f} -gt 3 ] && printf '%s\\n' "$f" >>"$k";; esac; done;`;
 
 /**
- * Silent and successful without forge on the PATH. For prompts and tools the shell checks first: Node starts only if the
- * tool call names a path of memory, or if working memory is newer than what the agent was given.
+ * Silent and successful without forge on the PATH. For tools the shell checks first: Node starts only if the call names a
+ * path of memory, or if working memory is newer than what the agent was given.
  */
 function shellLine({ takes, hasTranscript }: Agent, line: string, moment: Moment): string {
   const quiet = `${line} 2>/dev/null`;
@@ -121,10 +118,8 @@ function shellLine({ takes, hasTranscript }: Agent, line: string, moment: Moment
   if (moment === 'before-tool' && takes.includes(moment))
     return `p=$(cat); ${FIND_FORGE} k=$d/.forge/local/${KNOWN}; case $p in *.forge*memory*) ;; *) { printf %s "$p" | grep -qFf "$k"; } 2>/dev/null || { ${NOTE_CALL} exit 0; };; esac; ${send} || :`;
   if (moment === 'before-tool') return `p=$(cat); case $p in *.forge*memory*) ${send};; esac || :`;
-  const told = { 'after-tool': TOLD, prompt: PROMPTED }[moment as string];
-  if (told !== undefined) {
-    const isNews = `[ -e "$d/${KFR}" ] && ! [ "$d/${told}" -nt "$d/${KFR}" ]`;
-    if (moment === 'prompt') return `${FIND_FORGE} d=$d/.forge/local; ${isNews} && ${quiet} || :`;
+  if (moment === 'after-tool') {
+    const isNews = `[ -e "$d/${KFR}" ] && ! [ "$d/${TOLD}" -nt "$d/${KFR}" ]`;
     // Without a transcript, this hook alone sees the output of tools.
     const isKnown = hasTranscript
       ? `printf %s "$p" | grep -qFf "$d/${KNOWN}"`

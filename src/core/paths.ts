@@ -87,9 +87,8 @@ export const lockFile = inForge('local', 'lock');
 /** Working memory of the running session. */
 export const kfrFile = inForge('local', 'kfr.json');
 /** Agents' hooks compare the times of these files in the shell, before they start forge. */
-export const [KFR, TOLD, PROMPTED, KNOWN] = ['kfr.json', 'told', 'prompted', 'known'] as const;
+export const [KFR, TOLD, KNOWN] = ['kfr.json', 'told', 'known'] as const;
 export const toldFile = inForge('local', TOLD);
-export const promptedFile = inForge('local', PROMPTED);
 /** Findings of agents, one file for each session, and words of known ones for the shell to search. */
 export const findingsFolder = inForge('local', 'findings');
 export const findingsFile = (layout: Layout, session: string): string =>

@@ -13,9 +13,7 @@ import {
   isSame,
   type JsonPart,
   lineEndOf,
-  type PartState,
   SettingsProblem,
-  stateOf,
   unsafeLayout,
 } from './parts.js';
 
@@ -25,33 +23,20 @@ type Plain = Record<string | number, unknown>;
 /** Adds hooks, permissions and the server after what is there. Replaces forge's own older entries. */
 export function putJson(text: string, agent: AgentName, part: JsonPart): string {
   const { hooks, server, allow, beginning } = part;
-  if (parse(text) && isComplete(text, agent, part)) return text;
   const found = server && nodeAt(text, server.path);
   if (found && !isOwnServer(getNodeValue(found))) throw foreignEntry(server.path.join('.'), found.offset);
-  const rest = dropHooks(text, agent);
-  const begun = found ? removeWithBoxes(rest, server.path) : rest;
+  const isOld = found && !isSame(getNodeValue(found), server.value);
+  const rest = dropHooks(text, agent, hooks);
+  const begun = isOld ? removeWithBoxes(rest, server.path) : rest;
   const root = parse(begun);
   const isNew = !root || (begun !== text && isBlank(begun, root) && !wasEmpty(text, parse(text)));
   // A new file has an entry for now: an object that is empty is a person's.
   const start = `${JSON.stringify({ '': 0, ...beginning }, null, 2)}\n`;
   let after = isNew ? `${root ? '' : begun}${start}` : begun;
   for (const [event, item] of Object.entries(hooks)) after = append(after, ['hooks', event], item);
-  for (const item of allow?.items ?? [])
-    if (!listAt(after, allow?.at ?? []).includes(item)) after = append(after, allow?.at ?? [], item);
-  if (server) after = insert(after, server.path, server.value);
+  for (const item of allow?.items ?? []) after = append(after, allow?.at ?? [], item);
+  if (server && !nodeAt(after, server.path)) after = insert(after, server.path, server.value);
   return isNew ? remove(after, ['']) : after;
-}
-
-/** Nothing to add, and no hook of forge at another event. */
-function isComplete(text: string, agent: AgentName, part: JsonPart): boolean {
-  const own = (item: unknown): boolean => runsHook(agent, item);
-  const isStale = Object.entries(hooksIn(text)).some(
-    ([event, items]) => items.filter(own).length !== (part.hooks[event] ? 1 : 0),
-  );
-  const isAllowed = (part.allow?.items ?? []).every((item) =>
-    listAt(text, part.allow?.at ?? []).includes(item),
-  );
-  return !isStale && isAllowed && findInJson(text, agent, part) === 'wired';
 }
 
 /** Removes forge's hooks, permissions and server, and the lists and objects that forge made for them. */
@@ -69,22 +54,6 @@ function dropAllowed(text: string, agent: AgentName): string {
   const items = listAt(text, allow.at);
   const own = [...items.keys()].filter((at) => allow.items.includes(items[at] as string));
   return own.reverse().reduce((now, at) => removeWithBoxes(now, [...allow.at, at]), text);
-}
-
-export function findInJson(text: string, agent: AgentName, { hooks, server }: JsonPart): PartState {
-  const states = Object.entries(hooks).map(([event, item]) => {
-    const own = listAt(text, ['hooks', event]).filter((found) => runsHook(agent, found));
-    return stateOf(
-      own.find((found) => isSame(found, item)),
-      own.length > 0,
-      item,
-    );
-  });
-  const node = server && nodeAt(text, server.path);
-  const found = node ? getNodeValue(node) : undefined;
-  if (server) states.push(stateOf(found, isOwnServer(found), server.value));
-  const [first = 'missing'] = states;
-  return states.every((state) => state === first) ? first : 'changed';
 }
 
 /** Whether the file holds only what forge writes into a new file. `before`: with forge's entries. */
@@ -108,9 +77,12 @@ function hooksIn(text: string): Record<string, unknown[]> {
   ) as never;
 }
 
-function dropHooks(text: string, agent: AgentName): string {
+/** Removes forge's hooks but those that are as wanted. */
+function dropHooks(text: string, agent: AgentName, wanted: JsonPart['hooks'] = {}): string {
   const own = Object.entries(hooksIn(text)).flatMap(([event, items]) =>
-    items.flatMap((item, at) => ownPaths(agent, item, ['hooks', event, at])),
+    items.flatMap((item, at) =>
+      isSame(item, wanted[event]) ? [] : ownPaths(agent, item, ['hooks', event, at]),
+    ),
   );
   return own.reverse().reduce(removeWithBoxes, text);
 }
@@ -177,11 +149,13 @@ function insert(text: string, path: Path, value: unknown): string {
   return checked(text, insertChild(text, box, nested, key), [...above, key], nested);
 }
 
+/** Appends an item to a list that does not have it. */
 function append(text: string, path: Path, item: object | string): string {
-  const count = listAt(text, path).length;
+  const items = listAt(text, path);
   const list = nodeAt(text, path);
+  if (items.some((found) => isSame(found, item))) return text;
   if (!list) return insert(text, path, [item]);
-  return checked(text, insertChild(text, list, item), [...path, count], item);
+  return checked(text, insertChild(text, list, item), [...path, items.length], item);
 }
 
 function remove(text: string, path: Path): string {

@@ -1,6 +1,6 @@
 import { SyntaxProblem } from '../core/error.js';
 import { readToml } from '../core/toml.js';
-import { dropJson, findInJson, isBareJson, putJson } from './edit-json.js';
+import { dropJson, isBareJson, putJson } from './edit-json.js';
 import {
   foreignEntry,
   isOwnServer,
@@ -9,7 +9,6 @@ import {
   type Part,
   type PartState,
   SettingsProblem,
-  stateOf,
   type TomlPart,
   unsafeLayout,
 } from './parts.js';
@@ -44,11 +43,10 @@ function dropPart(text: string, part: Part): string {
   return isOwnFile(text) ? '' : text;
 }
 
+/** What a file has of a part, by what an install and an uninstall would change. */
 export function findPart(text: string, part: Part): PartState {
-  if (part.kind === 'json') return findInJson(text, part.agent, part);
-  if (part.kind === 'toml') return findTableState(text, part);
-  if (part.kind === 'lines') return text.includes(part.text) ? 'wired' : 'missing';
-  return stateOf(text, isOwnFile(text), part.text);
+  if (putPart(text, part) === text) return 'wired';
+  return dropPart(text, part) === text ? 'missing' : 'changed';
 }
 
 const isBare = (text: string, before: string, part: Part): boolean =>
@@ -79,11 +77,6 @@ function dropTable(text: string, part: TomlPart): string {
   if (!isOwnServer(found)) return text;
   const { start, end } = findTable(text, part);
   return checked(removeLines(text, start, end), withServer(settings, part, undefined));
-}
-
-function findTableState(text: string, part: TomlPart): PartState {
-  const { found, wanted } = compareServers(text, part);
-  return stateOf(found, isOwnServer(found), wanted);
 }
 
 const tableText = ({ table, lines }: TomlPart): string => [`[${table}]`, ...lines].join('\n');

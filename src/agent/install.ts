@@ -12,9 +12,10 @@ import { AGENT_NAMES, AGENTS, type AgentName, agentsHere, isHookOf } from './age
 import { dropParts, putParts } from './edit-text.js';
 import {
   type AgentStatus,
-  Files,
   type Place,
+  partsAt,
   projectPlace,
+  readFile,
   shownAt,
   statusOf,
   type TextFile,
@@ -108,9 +109,8 @@ function install(place: Place, { agent: word, command, allow = false }: WiringIn
   const agents = agentsNamed(word, place);
   if (command !== undefined) checkCommand(command);
   const files = changeWiring(place, { agents, isInstall: true, command, allow });
-  const now = new Files(place);
   const wants = agents.flatMap((agent) => {
-    const isAllowed = allow || wiredAs(place, now, agent).allow === true;
+    const isAllowed = allow || wiredAs(place, agent).allow === true;
     const texts = AGENTS[agent].wants(command ?? 'forge', place.isUser, isAllowed);
     return texts.map((text) => ({ agent, text }));
   });
@@ -170,16 +170,17 @@ export interface WiringWish {
 
 /** Plans all files first, and writes only if none of them is refused. Forge's entries are recognized by their content. */
 export function changeWiring(place: Place, { agents, isInstall, command, allow }: WiringWish): ChangedFile[] {
-  const files = new Files(place);
   const parts = agents.flatMap((agent) => {
-    const before = wiredAs(place, files, agent);
-    return files.locate({ agent, command: command ?? before.command, allow: allow || before.allow });
+    const before = wiredAs(place, agent);
+    return partsAt(place, { agent, command: command ?? before.command, allow: allow || before.allow });
   });
+  const found = parts.map((part) => ({ part, file: readFile(place, part.file) }));
+  // Two names may lead to one file.
+  const files = new Map(found.map(({ file }) => [file.name, file]));
   const edit = isInstall ? putParts : dropParts;
-  const planned = [...new Set(parts.map(({ file }) => file))].map((name) => {
-    const file = files.read(name);
-    const own = parts.filter((part) => part.file === name);
-    return { file, text: withFile(shownAt(place, name), file.text, () => edit(file.text, own)) };
+  const planned = [...files.values()].map((file) => {
+    const own = found.filter((each) => each.file.name === file.name).map(({ part }) => part);
+    return { file, text: withFile(shownAt(place, file.name), file.text, () => edit(file.text, own)) };
   });
   write(place, planned);
   return planned.map(({ file, text }) => ({ path: shownAt(place, file.name), change: changeOf(file, text) }));

@@ -48,7 +48,7 @@ export const userPlace = ({ env }: World, dryRun: boolean): Place => ({
 });
 
 /** What an agent gets at a place. */
-const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>
+export const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>
   partsOf(wish, isUser, opencodePlugin()).map((part) => {
     const isMissing = part.file.endsWith('opencode.json') && !existsSync(join(top, part.file));
     return isMissing && existsSync(join(top, `${part.file}c`)) ? { ...part, file: `${part.file}c` } : part;
@@ -63,28 +63,10 @@ export interface TextFile extends ProjectFile {
   text: string | null;
 }
 
-/** Reads each file once. Two names may lead to one file. */
-export class Files {
-  private readonly known = new Map<string, TextFile>();
-
-  constructor(private readonly place: Place) {}
-
-  /** The `name` of the result is the path with links resolved. */
-  read(given: string): TextFile {
-    const known = this.known.get(given);
-    if (known) return known;
-    const { top, isUser } = this.place;
-    const file = readProjectFile(top, given, isUser);
-    const { name, bytes } = file;
-    const read = this.known.get(name) ?? { ...file, text: decodeText(bytes, shownAt(this.place, name)) };
-    this.known.set(name, read).set(given, read);
-    return read;
-  }
-
-  /** The parts for an agent, by file name with links resolved. */
-  locate(wish: Wish): Part[] {
-    return partsAt(this.place, wish).map((part) => ({ ...part, file: this.read(part.file).name }));
-  }
+/** The `name` of the result is the path with links resolved. */
+export function readFile(place: Place, given: string): TextFile {
+  const file = readProjectFile(place.top, given, place.isUser);
+  return { ...file, text: decodeText(file.bytes, shownAt(place, file.name)) };
 }
 
 function decodeText(bytes: Buffer | null, name: string): string | null {
@@ -134,17 +116,15 @@ export interface AgentStatus {
 }
 
 /** How agents are wired, by the content of their files. */
-export function statusOf(place: Place, agents: readonly AgentName[]): AgentStatus[] {
-  const files = new Files(place);
-  return agents.map((agent) => seeAgent(place, files, agent));
-}
+export const statusOf = (place: Place, agents: readonly AgentName[]): AgentStatus[] =>
+  agents.map((agent) => seeAgent(place, agent));
 
-function seeAgent(place: Place, files: Files, agent: AgentName): AgentStatus {
-  const wish = wiredAs(place, files, agent);
+function seeAgent(place: Place, agent: AgentName): AgentStatus {
+  const wish = wiredAs(place, agent);
   const seen = partsAt(place, wish).map((part) => {
-    const start = startIn(files, part);
+    const start = startIn(place, part);
     const named = start === undefined || start === 'forge' ? {} : { command: start };
-    return { ...seeFile(place, files, part), ...named };
+    return { ...seeFile(place, part), ...named };
   });
   const isAbsent = seen.every(({ state }) => state === 'missing' || state === 'unreadable');
   const isComplete = seen.every(({ state }) => state === 'wired');
@@ -158,18 +138,18 @@ function seeAgent(place: Place, files: Files, agent: AgentName): AgentStatus {
 }
 
 /** How an agent was wired: the command, and whether its permissions have forge's tools. */
-export function wiredAs(place: Place, files: Files, agent: AgentName): Wish {
+export function wiredAs(place: Place, agent: AgentName): Wish {
   const { allow } = AGENTS[agent];
   const parts = partsAt(place, { agent, command: 'forge' });
   const isAllowed = parts.some((part) => {
-    const settings = settingsIn(files, part);
+    const settings = settingsIn(place, part);
     if (!allow || settings === undefined) return false;
     const entries = valueAt(settings, 'items' in allow ? allow.at : (serverPath(part) ?? []));
     if ('items' in allow)
       return Array.isArray(entries) && allow.items.every((item) => entries.includes(item));
     return Object.entries(allow.server).every(([key, value]) => valueAt(entries, [key]) === value);
   });
-  const command = parts.map((part) => startIn(files, part)).find(Boolean) ?? 'forge';
+  const command = parts.map((part) => startIn(place, part)).find(Boolean) ?? 'forge';
   return { agent, command, ...(isAllowed ? { allow: true } : {}) };
 }
 
@@ -180,27 +160,27 @@ const valueAt = (value: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value);
 
 /** Undefined for another kind of file, and for one that cannot be read. */
-function settingsIn(files: Files, part: Part): unknown {
+function settingsIn(place: Place, part: Part): unknown {
   if (part.kind !== 'json') return undefined;
   try {
-    return readValue(files.read(part.file).text ?? '');
+    return readValue(readFile(place, part.file).text ?? '');
   } catch {
     return undefined;
   }
 }
 
 /** The command that starts forge in a file. Undefined if there is none, or if the file cannot be read. */
-function startIn(files: Files, part: Part): string | undefined {
-  const settings = settingsIn(files, part);
+function startIn(place: Place, part: Part): string | undefined {
+  const settings = settingsIn(place, part);
   const hook = stringsIn(settings).find((line) => isHookOf(part.agent, line));
   return hook === undefined ? serverStart(valueAt(settings, serverPath(part) ?? [])) : startOf(hook);
 }
 
 /** Forge's part of a file. One unreadable file does not hide the others. */
-function seeFile(place: Place, files: Files, part: Part): WiredFile {
+function seeFile(place: Place, part: Part): WiredFile {
   const path = shownAt(place, part.file);
   try {
-    const { text } = files.read(part.file);
+    const { text } = readFile(place, part.file);
     return { path, state: withFile(path, text, () => (text === null ? 'missing' : findPart(text, part))) };
   } catch (error) {
     const { kind, message } = error as ForgeError;

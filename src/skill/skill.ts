@@ -42,8 +42,9 @@ export interface ListedSkill {
 
 const folderOf = (context: Context, name: string): string => join(skillsFolder(context.layout), name);
 
+/** Null for a file that is missing, or outside the skill. */
 function readText(folder: string, file: string): string | null {
-  const bytes = readPlain(`${folder}/${file}`, MAX_BYTES);
+  const bytes = isInsideSkill(file) ? readPlain(`${folder}/${file}`, MAX_BYTES) : null;
   return bytes === null ? null : decodeUtf8(bytes, `${basename(folder)}/${file}`);
 }
 
@@ -123,7 +124,7 @@ export interface ShownSkill extends ListedSkill {
 export async function showSkill(context: Context, { name }: { name: string }): Promise<ShownSkill> {
   const skill = requireApproved(requireSkill(context, name));
   const file = instructionsOf(skill.manifest);
-  const instructions = isInsideSkill(file) ? readText(folderOf(context, name), file) : null;
+  const instructions = readText(folderOf(context, name), file);
   if (instructions === null)
     throw usage('skill.instructions', `Skill ${name} has no ${oneLine(file, 80)}.`, {
       hint: `forge skill check ${name}`,
@@ -139,8 +140,7 @@ export async function readResource(
   { name, file }: { name: string; file: string },
 ): Promise<{ name: string; file: string; text: string }> {
   const skill = requireApproved(requireSkill(context, name));
-  const text =
-    isInsideSkill(file) && skill.files.includes(file) ? readText(folderOf(context, name), file) : null;
+  const text = skill.files.includes(file) ? readText(folderOf(context, name), file) : null;
   if (text !== null) return { name, file, text };
   throw usage('skill.resource', `Skill ${name} has no file ${JSON.stringify(oneLine(file, 120))}.`, {
     hint: `forge skill show ${name}   # lists its files`,
@@ -160,12 +160,11 @@ export async function checkSkills(
     try {
       const skill = loadSkill(context, each, () => true);
       loaded.push(skill);
-      const file = instructionsOf(skill.manifest);
       const stats = skill.files.map((path) => ({ path, stat: lstatSync(join(folder, path)) }));
       const size = stats.reduce((sum, { stat }) => sum + stat.size, 0);
       const links = stats.filter(({ stat }) => stat.isSymbolicLink());
       return [
-        ...checkSkill(skill, isInsideSkill(file) ? readText(folder, file) : null, each),
+        ...checkSkill(skill, readText(folder, instructionsOf(skill.manifest)), each),
         ...(size > MAX_SKILL_BYTES
           ? [`its files have ${size} bytes, at most ${MAX_SKILL_BYTES} are allowed`]
           : []),

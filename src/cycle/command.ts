@@ -23,7 +23,7 @@ function commandOf(words: readonly string[], name: string): string[] {
 /** Shows the progress, and lets Ctrl-C end the cycle cleanly. */
 function watchCycle(call: Call): CycleWatch & { end(): void } {
   const view = call.view(makeCycleView);
-  return { ...view, ...call.stops(view.note), showsAll: call.flags.verbose };
+  return { ...view, ...call.stops(view.note) };
 }
 
 async function run(call: Call, ...words: string[]): Promise<CycleResult> {

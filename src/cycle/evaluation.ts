@@ -1,5 +1,5 @@
-import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { existsSync, lstatSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { activeIssuesFolder, configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
@@ -45,8 +45,8 @@ export interface Evaluation {
   gained: string[];
   /** What could not be judged, and why. */
   notes: string[];
-  /** The failed runs: of the task, then of features that passed before. */
-  failures: FeatureResult[];
+  /** The run of the task's tests, if it did not pass. */
+  failed: FeatureResult | null;
 }
 
 /** Judges a cycle by what forge itself sees and runs: memory, guarded files, the task's tests, what passed before. */
@@ -74,6 +74,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   forgetArrived(context, [...passing, ...regressions]);
   const tests_changed = after ? changedTests(before.testFiles, after.testFiles, changed?.files ?? []) : [];
   const exit_code = ran?.exit_code ?? null;
+  const own = judge.results.get(run.task);
   const findings = { violations, regressions, not_run, environment_valid, exit_code, task, improved };
   return {
     classification: classify({ ...findings, tests_changed }),
@@ -90,10 +91,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
     passes: passing.includes(run.task),
     passing_before: before.features.filter(isPassing).length,
     ...{ tree, gained, notes },
-    failures: [...new Set([run.task, ...regressions])].flatMap((id) => {
-      const result = judge.results.get(id);
-      return result && result.verdict !== 'passing' ? [result] : [];
-    }),
+    failed: own && own.verdict !== 'passing' ? own : null,
   };
 }
 
@@ -165,22 +163,16 @@ async function verify(
   const note = (what: string, { message, hint }: ForgeError): void =>
     void judge.notes.push(`${what}: ${message}${hint ? ` (${hint})` : ''}`);
   const left = new Map(features.map((feature) => [feature.id, feature.name]));
-  const isLive = run.watch.showsAll || left.has(run.task);
-  let held = '';
+  const isTask = left.has(run.task);
+  const show = (id: string, name = '', output = ''): void =>
+    onOutput(`${taskLine({ id, title: name })}\n${output}`);
   try {
     const { results } = await verifyFeatures(
       run.context,
       { ids: [...left.keys()] },
       {
         ...{ asBuilder: true, signal },
-        onStart: (id) => {
-          held = `${taskLine({ id, title: left.get(id) ?? '' })}\n`;
-          if (isLive) onOutput(held);
-        },
-        onOutput: (text) => {
-          if (isLive) onOutput(text);
-          else held += text;
-        },
+        ...(isTask && { onStart: (id) => show(id, left.get(id)), onOutput }),
         onRun: (feature, made) => {
           const { argv, exit_code, duration_ms, output } = made;
           const not_run = whyNotRun(made);
@@ -190,13 +182,13 @@ async function verify(
           });
         },
         onResult: (result) => {
-          left.delete(result.id);
           const passed = result.status === 'passing' ? 'passing' : 'failing';
           const verdict = result.not_run === undefined ? passed : 'not_run';
           if (result.flaky)
             run.context.warnings.push(`${result.id}: its test failed, and passed when it was run again`);
           if (!result.unproven) judge.results.set(result.id, { ...result, verdict });
-          if (verdict !== 'passing' && !isLive) onOutput(held.endsWith('\n') ? held : `${held}\n`);
+          if (verdict !== 'passing' && !isTask) show(result.id, left.get(result.id), result.output);
+          left.delete(result.id);
         },
         onRefused: (id, error) => {
           left.delete(id);
@@ -243,7 +235,7 @@ const scriptsOf = (context: Context): string[] =>
 function readGuarded(path: string): GuardedFile | null {
   const bytes = tryRead(path);
   const stat = bytes && lstatSync(path);
-  return stat && { bytes, mode: stat.isSymbolicLink() ? null : stat.mode & 0o777 };
+  return stat && { bytes, mode: stat.mode & 0o777 };
 }
 
 /** Puts back what the command may not change, and names it as violations. */
@@ -255,27 +247,10 @@ function putBack({ context, before }: CycleRun): string[] {
       const now = tryRead(path);
       if (file ? now?.equals(file.bytes) : !now) return [];
       const what = `${name} was ${file ? 'changed' : 'added'} by the command`;
-      // The target of a symlink may be anywhere.
-      if (file?.mode === null) return [what];
       disk.replaceMoved(path, file?.bytes ?? null, file?.mode);
       return [`${what}, and ${file ? 'put back' : 'removed'}`];
     };
     const found = Object.entries(before.files).flatMap(([name, file]) => put(name, file));
-    // A test that is gone cannot run, so its feature would not fail.
-    for (const [name, bytes] of Object.entries(before.testFiles)) {
-      const path = join(layout.root, name);
-      if (!isTestFile(name) || existsSync(path)) continue;
-      const what = `the test ${name.endsWith('/') ? 'folder' : 'file'} ${name} was removed by the command`;
-      // A folder cannot be put back, because only its name is known.
-      try {
-        mkdirSync(dirname(path), { recursive: true });
-        writeFileSync(path, bytes);
-        found.push(`${what}, and put back`);
-      } catch {
-        // Something else is in its place.
-        found.push(what);
-      }
-    }
     const features = restoreFeatures(context, before);
     found.push(...features.map((what) => `${what} by the command, and put back`));
     // It is not approved, so nothing runs it.

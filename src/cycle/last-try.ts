@@ -24,35 +24,23 @@ export const readLastTry = (context: Context, task: string): string[] =>
 export const triedTwice = (context: Context): string[] =>
   Object.entries(readTries(context)).flatMap(([task, { times }]) => (times < 2 ? [] : task));
 
-/** Keeps how the task failed, and what it broke, for the briefings of those tasks, or forgets it. The file may be lost. */
+/** Keeps how the task failed for its next briefing, or forgets it. The file may be lost. */
 export async function keepLastTry(run: CycleRun, evaluation: Evaluation): Promise<void> {
   const { context, task } = run;
-  const { passes, classification, failures } = evaluation;
   const { [task]: before, ...others } = readTries(context);
-  const tries = new Map(Object.entries(others));
-  for (const failed of failures.filter(({ id }) => id !== task)) {
-    const why = `It passed before, and the cycle of ${task} broke it`;
-    tries.set(failed.id, { times: 0, lines: [why, ...(await describeRun(run, failed))] });
-  }
-  const isDescribed = hasFailed(classification) || failures.length > 0;
-  if (!passes)
-    tries.set(task, {
-      times: (before?.times ?? 0) + 1,
-      lines: isDescribed ? await describeTry(run, evaluation) : [],
-    });
+  const tries = Object.entries(others);
+  if (!evaluation.passes)
+    tries.push([task, { times: (before?.times ?? 0) + 1, lines: await describeTry(run, evaluation) }]);
   const file = triesFile(context.layout);
-  if (tries.size === 0) context.disk.remove(file);
-  else writeHint(file, Object.fromEntries([...tries].slice(-MAX_TASKS)));
+  if (tries.length === 0) context.disk.remove(file);
+  else writeHint(file, Object.fromEntries(tries.slice(-MAX_TASKS)));
 }
 
-async function describeTry(
-  run: CycleRun,
-  { classification, found, failures }: Evaluation,
-): Promise<string[]> {
+async function describeTry(run: CycleRun, { classification, found, failed }: Evaluation): Promise<string[]> {
+  if (!hasFailed(classification) && !failed) return [];
   const notes = run.stages.flatMap(({ name, status, note }) =>
     status === 'failed' ? [`${name}: ${note}`] : [],
   );
-  const [failed] = failures;
   return [
     ...[
       classification,

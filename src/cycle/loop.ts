@@ -3,16 +3,14 @@ import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
-import { firstNames, plural } from '../core/text.js';
+import { firstNames } from '../core/text.js';
 import { hasUnsent } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
-import { isUnprovenPass } from '../feature/rules.js';
 import type { Classification, Stage } from '../learning/evaluation.js';
 import { type Context, requireSupervisor, warnOnce } from '../project/project.js';
 import { chooseTask, isTaken, runCycle } from './cycle.js';
 import { reopen } from './evaluation.js';
 import { type LoopState, readLoop, saveLoop } from './loop-state.js';
-import { NOT_COMMITTED } from './report.js';
 import {
   type CycleResult,
   hasFailed,
@@ -48,19 +46,8 @@ interface Loop {
   input: LoopOptions;
   watch: LoopWatch;
   state: LoopState;
-  /** In a row. A resumed loop starts at 0, since somebody saw why it stopped. */
+  /** Cycles in a row that failed or achieved nothing. A resumed loop starts at 0, since somebody saw why it stopped. */
   failures: number;
-  /** How many of them did not fail, but no feature began to pass. */
-  stalls: number;
-  /** Tasks whose last cycle here was no SUCCESS. */
-  tried: Set<string>;
-  /** Features that passed before a cycle here and failed after it. */
-  broken: Set<string>;
-  /** Tasks in whose cycles test files changed. */
-  retested: Set<string>;
-  /** Why the last cycle that was to be committed was not. */
-  uncommitted: string | null;
-  last: CycleResult | null;
 }
 
 /** GOV-02: repeats cycles until a limit, a signal, or nothing is left to do. */
@@ -77,24 +64,16 @@ export async function runLoop(
     return { cycles: 0, stopped_by, by_classification: {}, reason };
   }
   const state = beginLoop(context, input);
-  const loop: Loop = {
-    context,
-    input,
-    watch,
-    state,
-    ...{ failures: 0, stalls: 0 },
-    ...{ tried: new Set(), broken: new Set(), retested: new Set() },
-    ...{ uncommitted: null, last: null },
-  };
-  const { seconds } = loop.state;
+  const loop: Loop = { context, input, watch, state, failures: 0 };
+  const { seconds } = state;
   const started = elapsed();
   const tick = (): number => {
-    loop.state.seconds = seconds + (elapsed() - started) / 1000;
-    return loop.state.seconds;
+    state.seconds = seconds + (elapsed() - started) / 1000;
+    return state.seconds;
   };
   const result = await repeat(loop, tick);
-  loop.state.reason = result.reason;
-  saveLoop(context, loop.state);
+  state.reason = result.reason;
+  saveLoop(context, state);
   return result;
 }
 
@@ -143,22 +122,11 @@ const rest = ({ finish }: LoopWatch, ms: number): Promise<void> =>
 
 function countCycle(loop: Loop, result: CycleResult): void {
   const classification: Classification = result.classification ?? 'FAILURE';
-  const { report, task, warnings } = result;
-  if (classification === 'SUCCESS') loop.tried.delete(task);
-  else loop.tried.add(task);
-  for (const id of report?.gained ?? []) loop.broken.delete(id);
-  for (const id of report?.regression_flags ?? []) loop.broken.add(id);
-  if ((report?.tests_changed.length ?? 0) > 0) loop.retested.add(task);
-  if (report?.commit) loop.uncommitted = null;
-  loop.uncommitted = warnings.find((text) => text.startsWith(NOT_COMMITTED)) ?? loop.uncommitted;
-  loop.last = result;
   const { cycles, by_classification: counts } = loop.state;
   const by_classification = { ...counts, [classification]: (counts[classification] ?? 0) + 1 };
   Object.assign(loop.state, { cycles: cycles + 1, by_classification });
-  const isFailure = hasFailed(classification);
-  const isStall = !isFailure && hasStalled(loop.input, result);
-  loop.failures = isFailure || isStall ? loop.failures + 1 : 0;
-  loop.stalls = isStall ? loop.stalls + 1 : isFailure ? loop.stalls : 0;
+  const isVain = hasFailed(classification) || hasStalled(loop.input, result);
+  loop.failures = isVain ? loop.failures + 1 : 0;
   saveLoop(loop.context, loop.state);
 }
 
@@ -191,7 +159,7 @@ function isNothingLeft(context: Context, input: LoopOptions): boolean {
 const REASONS: Record<StopReason, string> = {
   max_cycles: 'the requested number of cycles was run',
   max_time: 'the time is up',
-  max_failures: 'too many cycles failed in a row',
+  max_failures: 'too many cycles in a row failed, or no feature began to pass',
   nothing_left: 'nothing is left to do',
   interrupted: 'interrupted',
   error: 'memory could not be written',
@@ -200,47 +168,18 @@ const REASONS: Record<StopReason, string> = {
 function endedBy(loop: Loop, stopped_by: StopReason, cause?: MemoryError): LoopResult {
   const { cycles, by_classification } = loop.state;
   const result = { cycles, stopped_by, by_classification };
-  if (stopped_by !== 'error' || !cause) return { ...result, reason: describeEnd(loop, stopped_by) };
+  if (stopped_by !== 'error' || !cause) return { ...result, reason: describeEnd(loop.context, stopped_by) };
   const { kind, code, message, exit } = cause;
   return { ...result, reason: message, error: { kind, code, message, exit } };
 }
 
-/** With the tasks that still fail, and why nothing can be done about what is left. */
-function describeEnd(loop: Loop, stopped_by: StopReason): string {
-  const { context, tried, broken, retested, uncommitted, last, failures, stalls } = loop;
-  const { candidates } = nextTask(context);
-  const { features } = listFeatures(context);
-  const unproven = features.filter(isUnprovenPass).map(({ id }) => id);
-  const open = candidates.filter(({ id }) => !unproven.includes(id));
-  const left = stopped_by === 'nothing_left' ? open.map(({ id, reason }) => `${id} (${reason})`) : [];
-  const stalled = `no feature began to pass in ${plural(failures, 'cycle')} in a row`;
-  const general = stopped_by === 'max_failures' && stalls > 0 ? stalled : REASONS[stopped_by];
-  const reason = left.length > 0 ? `nothing can be done now: ${firstNames(left, 5)}` : general;
-  const untested = new Set(features.flatMap(({ id, tests }) => (tests?.length ? [] : id)));
-  const names = (ids: readonly { id: string }[]): string =>
-    firstNames(
-      ids.map(({ id }) => (untested.has(id) ? `${id} (no test)` : id)),
-      5,
-    );
-  const failed = open.filter(({ id }) => tried.has(id) && !broken.has(id));
-  const worse = open.filter(({ id }) => broken.has(id));
-  const untried = open.filter(
-    ({ id, blocked_by }) => blocked_by.length === 0 && !tried.has(id) && !broken.has(id),
+/** With what does not pass yet, and why nothing can be done about it. */
+function describeEnd(context: Context, stopped_by: StopReason): string {
+  const left = nextTask(context).candidates.map(({ id, blocked_by, reason }) =>
+    blocked_by.length > 0 ? `${id} (${reason})` : id,
   );
-  const environment = last?.stages.find(({ name, status }) => name === 'environment' && status === 'failed');
-  return [
-    environment ? `${reason} (environment: ${environment.note})` : reason,
-    ...(worse.length > 0 ? [`passed before and fails now: ${names(worse)}`] : []),
-    ...(failed.length > 0 ? [`not passing yet: ${names(failed)}`] : []),
-    ...(untried.length > 0 ? [`${plural(untried.length, 'task')} not tried`] : []),
-    ...(unproven.length > 0
-      ? [`tests that pass and never failed: forge feature confirm ${unproven.slice(0, 5).join(' ')}`]
-      : []),
-    ...(uncommitted ? [uncommitted.replace(/^T/, 't')] : []),
-    ...(retested.size > 0
-      ? [`test files were changed for ${firstNames([...retested], 5)}: look at them`]
-      : []),
-  ].join('; ');
+  const general = REASONS[stopped_by];
+  return left.length === 0 ? general : `${general}; not passing yet: ${firstNames(left, 5)}`;
 }
 
 function beginLoop(context: Context, { resume }: LoopOptions): LoopState {

@@ -36,9 +36,6 @@ import {
 } from './rules.js';
 import { type CycleRun, dropMark, inStage, outputOf, updateMark } from './running.js';
 
-/** How the warning of a cycle that could not be committed begins. */
-export const NOT_COMMITTED = 'The cycle is not committed';
-
 interface StoredCycle {
   recorded: RecordedCycle | null;
   error?: MemoryError;
@@ -172,7 +169,8 @@ async function keepCycle(
   if (hasFailed(classification) || trees === null || tree === null) return kept;
   const allowed = readConfig(context).cycle;
   const work: Work = { run, evaluation, summary };
-  if (allowed.commit) kept.commit = await orWarn(context, NOT_COMMITTED, () => commitCycle(work));
+  if (allowed.commit)
+    kept.commit = await orWarn(context, 'The cycle is not committed', () => commitCycle(work));
   if (allowed.checkpoint && gained.length > 0)
     kept.checkpoint = await orWarn(context, 'The cycle made no checkpoint', () =>
       checkpointCycle(work, recorded),

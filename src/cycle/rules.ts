@@ -55,8 +55,7 @@ export interface CycleFacts {
 
 export interface GuardedFile {
   bytes: Buffer;
-  /** Null for a symlink. */
-  mode: number | null;
+  mode: number;
 }
 
 type Standing = { features: readonly Feature[] };

@@ -151,10 +151,8 @@ export type CycleOptions = z.infer<typeof CycleOptions>;
 export interface CycleWatch {
   onStage?(name: StageName): void;
   onStageEnd?(stage: Stage): void;
-  /** The first MiB of init.sh, of the command, of the task's tests, and of other tests that fail. */
+  /** The first MiB of init.sh, of the command and of the task's tests, and the end of other tests that fail. */
   onOutput?(text: string): void;
-  /** Also the output of other tests that pass. */
-  showsAll?: boolean;
   /** Part of a loop. */
   isLoop?: boolean;
   /** Finish and record the current cycle, then stop. */

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
@@ -12,14 +11,13 @@ const SETTINGS: readonly [string, string, (text: string) => string][] = [
   ['the pytest settings of setup.cfg', 'setup.cfg', pytestIn],
 ];
 
-/** The files that the tests' commands name, and `SETTINGS`. A folder ends with a slash and has no bytes. */
+/** The files that the tests' commands name, and `SETTINGS`. */
 export function readTestFiles(root: string, features: readonly Feature[]): Readonly<Record<string, Buffer>> {
   const words = features.flatMap(({ tests = [] }) => tests.flatMap((test) => test.split(/[\s'"=;&|()]+/)));
   const files: Record<string, Buffer> = {};
   for (const name of new Set(words.filter(isPath))) {
     const bytes = tryRead(join(root, name));
     if (bytes) files[name] = bytes;
-    else if (isFolder(join(root, name))) files[`${name.replace(/\/+$/, '')}/`] = Buffer.alloc(0);
   }
   for (const [name, file, read] of SETTINGS) {
     const bytes = tryRead(join(root, file));
@@ -30,8 +28,6 @@ export function readTestFiles(root: string, features: readonly Feature[]): Reado
 
 const isPath = (word: string): boolean =>
   word !== '' && !word.startsWith('-') && !word.startsWith('/') && !word.split('/').includes('..');
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** Null also for a file that cannot be read. */
 export function tryRead(path: string): Buffer | null {

@@ -107,7 +107,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     await expect.poll(() => loop.child.exitCode, { timeout: 60_000 }).toBe(0);
     expect(first.has('F-1')).toBe(true);
     expect(loop.text()).toContain('F-1 was taken over by');
-    expect(loop.text()).toContain('nothing can be done now: F-1 (blocked by ');
+    expect(loop.text()).toContain('not passing yet: F-1 (blocked by ');
     const { records } = await forgeJson<{ records: object[] }>(first, 'memory log --tier execution');
     expect(records).toEqual([]);
   });

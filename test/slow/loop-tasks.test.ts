@@ -21,6 +21,7 @@ async function worktrees(): Promise<[Project, Project]> {
   return [project, other];
 }
 
+const VAIN = 'too many cycles in a row failed, or no feature began to pass';
 const tasksOf = (results: readonly { task: string }[]): string[] => results.map(({ task }) => task);
 
 describe('a loop', () => {
@@ -29,7 +30,7 @@ describe('a loop', () => {
     const { results, end, exit } = await loop(project, sh('test $FORGE_TASK = A || touch $FORGE_TASK'));
     expect(tasksOf(results)).toEqual(['A', 'A', 'B', 'A', 'A', 'A']);
     expect([end.stopped_by, exit]).toEqual(['max_failures', 1]);
-    expect(end.reason).toBe('too many cycles failed in a row; not passing yet: A');
+    expect(end.reason).toBe(`${VAIN}; not passing yet: A`);
   });
 
   it('GOV-02 takes tasks in turn that all fail, and a task in focus is no exception', async () => {
@@ -37,7 +38,7 @@ describe('a loop', () => {
     await forgeJson(project, ['focus', 'set', '--task', 'B: b']);
     const { results, end } = await loop(project, ['--max-failures', '7', '--', 'false']);
     expect(tasksOf(results)).toEqual(['B', 'B', 'A', 'A', 'B', 'A', 'B']);
-    expect(end.reason).toBe('too many cycles failed in a row; not passing yet: A, B');
+    expect(end.reason).toBe(`${VAIN}; not passing yet: A, B`);
   });
 
   it('GOV-02 remembers from loop to loop which tasks failed twice', async () => {
@@ -46,16 +47,7 @@ describe('a loop', () => {
     expect(tasksOf((await loop(project, ['--max-cycles', '2', '--', 'false'])).results)).toEqual(['A', 'A']);
     const { results, end } = await loop(project, sh('test $FORGE_TASK = A || touch $FORGE_TASK'));
     expect(tasksOf(results).slice(0, 3)).toEqual(['B', 'C', 'A']);
-    expect(end.reason).toBe('too many cycles failed in a row; not passing yet: A');
-  });
-
-  it('GOV-02 names a feature that passed before and fails now', async () => {
-    const project = await ready();
-    await cycle(project, ['--task', 'A', ...sh('touch A')]);
-    const { end } = await loop(project, ['--max-cycles', '1', ...sh('rm A')]);
-    expect(end.reason).toBe(
-      'the requested number of cycles was run; passed before and fails now: A; not passing yet: B; test files were changed for B: look at them',
-    );
+    expect(end.reason).toBe(`${VAIN}; not passing yet: A`);
   });
 
   it('GOV-02 FEA-05 leaves a feature whose tests never failed to a person', async () => {
@@ -65,7 +57,7 @@ describe('a loop', () => {
     // Once, because its run at the start counts for nothing.
     expect(tasksOf(results)).toEqual(['A', 'Z']);
     expect(end.reason).toBe(
-      'nothing is left to do; tests that pass and never failed: forge feature confirm Z',
+      'nothing is left to do; not passing yet: Z (blocked by its proof (for a person: forge feature confirm Z))',
     );
   });
 
@@ -86,8 +78,8 @@ describe('a loop', () => {
     await forgeJson(project, ['config', 'set', 'cycle.commit', 'true'], HUMAN);
     commitAll(project);
     const key = ['AKIA', 'Z7QK3MVXN5RT2WLP'].join('');
-    const { end } = await loop(project, ['--max-cycles', '1', ...sh(`echo ${key} > keys; touch A`)]);
-    expect(end.reason).toMatch(/; the cycle is not committed: .*keys/i);
+    const { results } = await loop(project, ['--max-cycles', '1', ...sh(`echo ${key} > keys; touch A`)]);
+    expect(results[0]?.warnings.join()).toMatch(/The cycle is not committed: .*keys/);
     expect(await where()).toMatch(
       /^Loop +1 cycle \(1 SUCCESS\), ended (?:just now|.* ago): the requested number of cycles was run/m,
     );
@@ -105,12 +97,14 @@ describe('a loop', () => {
     await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--blocked-by', 'B']);
     const { end, exit } = await loop(project, sh('touch A'));
     expect([end.stopped_by, exit]).toEqual(['nothing_left', 0]);
-    expect(end.reason).toBe('nothing can be done now: C (blocked by B), B (blocked by its status)');
+    expect(end.reason).toBe(
+      'nothing is left to do; not passing yet: C (blocked by B), B (blocked by its status)',
+    );
   });
 });
 
 describe('what a night leaves', () => {
-  it('GOV-04 commits nothing while a feature fails that passes in HEAD, and tells its next builder what broke it', async () => {
+  it('GOV-04 commits nothing while a feature fails that passes in HEAD', async () => {
     const project = await ready();
     await forgeJson(project, ['config', 'set', 'cycle.commit', 'true'], HUMAN);
     expect((await cycle(project, sh('touch A'))).report?.commit).toBeTruthy();
@@ -121,30 +115,9 @@ describe('what a night leaves', () => {
     expect(worse).toMatchObject({ classification: 'SUCCESS', report: { commit: null } });
     expect(worse.warnings.join()).toContain('what passes in HEAD fails now: A');
     expect(project.git('rev-parse', 'HEAD')).toBe(head);
-    const fixed = await cycle(project, ['--task', 'A', ...sh('cat > brief.md; touch A')]);
+    const fixed = await cycle(project, ['--task', 'A', ...sh('touch A')]);
     expect(fixed.report?.commit).toBeTruthy();
-    expect(project.read('brief.md')).toMatch(
-      /the cycle of B broke it[\s\S]*Failed: test -f A \(A, exit code 1\)/,
-    );
     expect(project.git('show', '--name-only', '--format=', 'HEAD')).toContain('C');
-  });
-
-  it('GOV-02 GOV-05 the last line names changed tests, tasks that were not tried, and a bad environment', async () => {
-    const project = await ready();
-    project.write('test/a.test.js', 'old');
-    commitAll(project);
-    const script = sh('echo new > test/a.test.js; touch $FORGE_TASK');
-    const { end } = await loop(project, ['--max-cycles', '1', ...script]);
-    expect(end.reason).toBe(
-      'the requested number of cycles was run; 1 task not tried; test files were changed for A: look at them',
-    );
-    expect((await runForge(project, ['memory', 'report'])).stdout).toContain('1 test file changed');
-    project.write('.forge/init.sh', 'exit 3\n');
-    await runForge(project, ['trust', '--yes'], HUMAN);
-    const broken = await loop(project, sh('touch $FORGE_TASK'));
-    expect(broken.end.reason).toMatch(
-      /^too many cycles failed in a row \(environment: init\.sh: exit code 3\); /,
-    );
   });
 });
 
@@ -159,7 +132,7 @@ describe('loops in two worktrees', () => {
     const { results, end } = await loop(second, sh('touch $FORGE_TASK'));
     expect(tasksOf(results)).toEqual(['B']);
     expect(end.reason).toMatch(
-      /^nothing can be done now: A \(blocked by Ada Tester, branch main, folder \S+ on \S+\)$/,
+      /^nothing is left to do; not passing yet: A \(blocked by Ada Tester, branch main, folder \S+ on \S+\)$/,
     );
     first.write('go', '');
     expect(await running).toMatchObject({ task: 'A', classification: 'SUCCESS' });
@@ -172,7 +145,7 @@ describe('loops in two worktrees', () => {
     const { results, end } = await loop(second, sh('touch $FORGE_TASK'));
     expect(tasksOf(results)).toEqual(['B']);
     expect(end.reason).toMatch(
-      /^nothing can be done now: A \(blocked by Ada Tester, branch main, folder \S+ on \S+, which finished it \(merge it, or: forge claim A\)\)$/,
+      /^nothing is left to do; not passing yet: A \(blocked by Ada Tester, branch main, folder \S+ on \S+, which finished it \(merge it, or: forge claim A\)\)$/,
     );
     commitAll(first);
     commitAll(second);

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { issueOf, type Manifest, nameIn } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
-import { refused, usage } from '../core/error.js';
+import { refused } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
@@ -69,19 +68,12 @@ export async function recover(
     );
   if (plan.decision === 'alert') return { ...plan, next: toSettle(plan) };
   if (context.disk.dryRun) return { ...plan, next: [] };
-  const same = [
-    'forge recover',
-    ...(input.to ? ['--to', input.to] : []),
-    ...(input.rollback ? ['--rollback'] : []),
-  ].join(' ');
   // Continuing changes nothing, so it needs no confirmation.
   if (plan.decision === 'rollback' && watch.confirm && !(await watch.confirm(plan)))
     throw refused(
       'recover.unconfirmed',
       `Rolling back to ${plan.checkpoint?.tag} was not confirmed; nothing was changed.`,
-      {
-        hint: `${same} --yes\n${same} --plan   # shows what broke and what would change`,
-      },
+      { hint: 'add --yes, or --plan to see what broke and what would change' },
     );
   if (plan.decision === 'rollback') refuseAgent(context, 'Rolling back');
   await requireVerified(context);
@@ -224,10 +216,6 @@ export async function inspectCheckpoint(
       hint: 'forge checkpoint list',
     });
   const folder = resolve(dir);
-  if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0))
-    throw usage('recover.worktree', `${folder} is there already and is not an empty folder.`, {
-      hint: 'forge recover --worktree NEW-FOLDER',
-    });
   if (context.disk.dryRun) return { checkpoint: manifest, worktree: null };
   const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, manifest.commit];
   await must(git, args, { ...PORCELAIN, timeout: 600_000 });

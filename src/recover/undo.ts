@@ -23,15 +23,14 @@ import {
   readNote,
   writeBackup,
 } from '../git/backup.js';
-import { byteGit, words } from '../git/client.js';
-import { type Move, planMove } from '../git/move.js';
-import { commitAt } from '../git/read.js';
-import type { Workspace } from '../git/tree.js';
+import { byteGit, type Git, toText } from '../git/client.js';
+import { planMove } from '../git/move.js';
+import { commitAt, isSameOutside } from '../git/read.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
-import { isAbout, isCalled } from '../session/rules.js';
-import { readRunning, showFocus } from '../session/running.js';
+import { isCalled } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
 import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf, worktreeOf } from './move.js';
@@ -115,7 +114,11 @@ async function undoRollback(context: Context, { backup, note, isNamed }: Found) 
       why: 'forge undo was run.',
     },
     check: async (workspace, move, head) => {
-      if (isNamed || !isRollback || !(await hasNewerWork(workspace, { backup, note, head, move }))) return;
+      if (isNamed || !isRollback) return;
+      const { folder, isBlocked } = move;
+      const isSame = await isSameOutside(context.git as Git, String(note.restored), head, toText(folder));
+      const since = await planMove(workspace, head, folder, { beside: [kept] });
+      if (isSame && since.isEmpty && !isBlocked) return;
       throw refused(
         'recover.newer',
         'There is newer work outside .forge/ since the rollback; nothing was changed.',
@@ -127,32 +130,18 @@ async function undoRollback(context: Context, { backup, note, isNamed }: Found) 
   });
 }
 
-/** Whether files, index or history outside `.forge/` changed since the rollback. */
-async function hasNewerWork(
-  workspace: Workspace,
-  { backup, note, head, move }: Omit<Found, 'isNamed'> & { head: string; move: Move },
-): Promise<boolean> {
-  const { folder, isBlocked } = move;
-  if (isBlocked || !(await planMove(workspace, head, folder, { beside: [backup.commit] })).isEmpty)
-    return true;
-  const form = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', String(note.restored), head];
-  return words(await workspace.look(form)).some((path) => !path.startsWith(`${folder}/`));
-}
-
 /** The state before a change of `.forge/`, on a backup ref. */
 interface Snapshot extends BackupNote {
   /** Paths from the project's root, and bytes in base64. Null for a file that did not exist. */
   state: { path: string; bytes: string | null }[];
   /** The id of the feature that it is about. */
   feature?: string;
-  /** What an undo reverted. */
-  of?: string;
 }
 
 /** Saves files to a backup ref before forge changes them. Null without a commit, where undo is impossible. */
 async function keepFiles(
   context: Context,
-  about: Pick<Snapshot, 'why'> & { subject: string; feature?: string | undefined; of?: string },
+  about: Pick<Snapshot, 'why'> & { subject: string; feature?: string | undefined },
   paths: readonly string[],
 ): Promise<string | null> {
   const { git, layout, disk } = context;
@@ -188,9 +177,7 @@ export async function removeFeatureKept(context: Context, input: { id: string })
   // An edit of features.json is in the feature's file then.
   const { id } = requireFeature(updateFeatures(context), input.id);
   const about = { why: 'feature remove', subject: `Before feature remove ${id}`, feature: id };
-  const { layout } = context;
-  const focus = isAbout(showFocus(context), id) ? [focusFile(layout)] : [];
-  const kept = await keepFiles(context, about, [featureFile(layout, id), ...focus]);
+  const kept = await keepFiles(context, about, [featureFile(context.layout, id)]);
   return { ...removeFeature(context, input), undo: kept && 'forge undo' };
 }
 
@@ -207,31 +194,21 @@ export async function discardSessionKept(context: Context, input: { id?: string 
   return { ...discardSession(context, input), undo: kept && 'forge undo' };
 }
 
-/**
- * Restores the files of a snapshot. A session that is running now, a feature that was added since, and a focus on another
- * task keep their own.
- */
-async function putFiles(context: Context, { state, why, feature, of }: Snapshot): Promise<string | null> {
+/** Restores the files of a snapshot. Exit 3 for a session that is running now, or a feature that was added since. */
+async function putFiles(context: Context, { state, why, feature }: Snapshot): Promise<string | null> {
   const { disk, layout } = context;
-  const focus = showFocus(context);
-  const isFree = feature === undefined || focus.task === null || isAbout(focus, feature);
-  const files = state
-    .map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }))
-    .filter(({ path }) => isFree || path !== focusFile(layout));
-  const newer = (what: string, hint: string): Error =>
-    refused('undo.newer', `${what} since; nothing was changed.`, { hint });
+  const files = state.map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }));
   const running = readRunning(context);
   const isBack = files[0]?.bytes !== null;
   const twin = feature !== undefined && isBack && findTwin(updateFeatures(context), feature);
-  if (twin) throw newer(`A feature ${twin.id} was added`, `forge feature remove ${twin.id}`);
-  if (feature === undefined && running && !files.some(({ path }) => path === archiveFile(layout, running.id)))
-    throw newer('Another session was started', 'forge end');
-  // Undoing an undo repeats what it reverted.
-  const about = {
-    ...(of ? { why: of } : { why: 'undo', of: why }),
-    subject: `Before the undo of ${why}`,
-    feature,
-  };
+  const isOther = running && !files.some(({ path }) => path === archiveFile(layout, running.id));
+  if (twin || (feature === undefined && isOther))
+    throw refused(
+      'undo.newer',
+      `${twin ? `A feature ${twin.id} was added` : 'Another session was started'} since; nothing was changed.`,
+      { hint: twin ? `forge feature remove ${twin.id}` : 'forge end' },
+    );
+  const about = { why: 'undo', subject: `Before the undo of ${why}`, feature };
   const paths = files.map(({ path }) => path);
   const ref = await keepFiles(context, about, paths);
   disk.withLock(() => {

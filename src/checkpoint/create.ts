@@ -9,7 +9,6 @@ import { checkpointFile, shown, shownFrom } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument, isId } from '../core/schema.js';
 import { checkText, firstPaths, makeToken, oneLine, plural } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
-import { lastPassed } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, NOTHING_CHANGED, whyNoCommit } from '../git/commit.js';
@@ -139,19 +138,13 @@ async function requireBranch(context: Context): Promise<OnBranch> {
 const notNow = (reason: string, hint?: string): Error =>
   refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, { hint });
 
-/**
- * The name before `-vN`: the one given, else that of the issue, the feature or the session, else FORGE. When the feature in
- * focus passes, it is the one that passed last.
- */
+/** The name before `-vN`: the one given, else that of the issue, the feature or the session, else FORGE. */
 function chooseIssue(context: Context, given: string | undefined): string {
   if (given !== undefined) return checkId(given, 'name for a checkpoint');
   const focus = showFocus(context);
-  const features = readFeatures(context);
-  const chosen = features.find(({ id }) => isAbout(focus, id));
-  const feature = chosen?.status === 'passing' ? lastPassed(features) : chosen;
-  const issue = feature === chosen ? focus.linear_issue : feature?.linear_issue;
+  const feature = readFeatures(context).find(({ id }) => isAbout(focus, id));
   const session = readRunning(context);
-  const name = issue ?? feature?.id ?? (session ? sessionName(session.id) : undefined);
+  const name = focus.linear_issue ?? feature?.id ?? (session ? sessionName(session.id) : undefined);
   return name !== undefined && isId(name) ? name : NO_ISSUE;
 }
 

@@ -9,7 +9,6 @@ import { findRemote } from '../git/remote.js';
 import { listTags, reachableTags } from '../git/tags.js';
 import { withPrivateIndex } from '../git/tree.js';
 import { recordsIn } from '../ledger/git.js';
-import { readMemory, TIERS } from '../ledger/memory.js';
 import { type Context, requireRepository } from '../project/project.js';
 import {
   byTime,
@@ -125,15 +124,12 @@ export async function verifyCheckpoints(
 ): Promise<VerifiedCheckpoints> {
   const all = tag === undefined && !run ? await readCheckpoints(context) : [await findOne(context, tag)];
   const findings = await stateFindings(context, all);
-  const good = all.flatMap(({ name, state, manifest }) =>
-    state === 'ok' && manifest ? [{ name, manifest }] : [],
-  );
-  for (const { manifest } of good) findings.push(...(await contentFindings(context, manifest)));
-  findings.push(...(await ledgerFindings(context, good)));
+  const good = all.flatMap(({ state, manifest }) => (state === 'ok' && manifest ? [manifest] : []));
+  for (const manifest of good) findings.push(...(await contentFindings(context, manifest)));
   const checkpoints = all.map((checkpoint) => checkpoint.tag);
   const [first] = good;
   if (!run || findings.length > 0 || !first) return { checkpoints, findings };
-  return { checkpoints, ...(await runInPlace(context, first.manifest, watch)) };
+  return { checkpoints, ...(await runInPlace(context, first, watch)) };
 }
 
 async function findOne(context: Context, tag: string | undefined): Promise<Checkpoint> {
@@ -180,29 +176,6 @@ async function contentFindings(context: Context, manifest: Manifest): Promise<Ch
   return wrong.flatMap(([code, isWrong, message]) =>
     isWrong ? [{ code, tag, message: `${tag}: ${message}`, hint }] : [],
   );
-}
-
-/** Records that checkpoints of this line of history name and the ledger no longer has. */
-async function ledgerFindings(
-  context: Context,
-  good: readonly { name: string; manifest: Manifest }[],
-): Promise<CheckpointFinding[]> {
-  if (good.length === 0 || !context.git) return [];
-  const here = await reachableTags(context.git);
-  const { graph } = readMemory(context);
-  const named = good
-    .filter(({ name }) => here.has(name))
-    .flatMap(({ manifest: { tag, ledger } }) =>
-      TIERS.flatMap((tier) => (ledger?.[tier]?.heads ?? []).map((head) => ({ tag, tier, head }))),
-    );
-  return named
-    .filter(({ head }) => !graph.has(head))
-    .map(({ tag, tier, head }) => ({
-      code: 'ledger',
-      tag,
-      message: `${tag}: record ${head.slice(0, 12)}… (${tier}) is not in memory any more`,
-      hint: 'forge memory verify',
-    }));
 }
 
 /** Runs in the working tree, which must match the checkpoint: a fresh checkout lacks ignored files. */

@@ -33,21 +33,6 @@ describe('forge checkpoint create', () => {
     expect(linearOf()).toEqual(['- Linear: none', '- Linear: none']);
   });
 
-  it('GIT-05 is named after the feature in focus, or after the last that passed when that one passes', async () => {
-    const project = await makeForge();
-    for (const id of ['A', 'B'])
-      await forgeJson(project, ['feature', 'add', id, id, '--test', `test -e src/${id}`]);
-    await forgeJson(project, ['session', 'start', 'A']);
-    const tagAfter = async (id: string): Promise<string> => {
-      project.write(`src/${id}`, '');
-      await forgeJson(project, ['done', id]);
-      commitAll(project, id);
-      return (await forgeJson<Made>(project, ['checkpoint', 'create'])).tag;
-    };
-    expect(await tagAfter('A')).toBe('checkpoint/A-v1');
-    expect(await tagAfter('B')).toBe('checkpoint/B-v1');
-  });
-
   it('GIT-05 commits .forge/, runs the commands, makes an annotated tag and the manifest, which say the same', async () => {
     const project = await makeForge();
     const world = { world: fixedClock('2026-03-01T10:00:00.000Z') };

@@ -29,6 +29,7 @@ import {
   describeKept,
   describeRuns,
   hasFailed,
+  type Judgment,
   type Kept,
   type MemoryError,
   NO_TASK,
@@ -148,14 +149,6 @@ function makeReport(
   };
 }
 
-/** What is kept of a recorded cycle. */
-interface Work {
-  run: CycleRun;
-  evaluation: Evaluation;
-  /** Its line in progress. */
-  summary: string;
-}
-
 /** GOV-04: makes the commit and the checkpoint that `[cycle]` allows. A failure is a warning: the cycle is recorded. */
 async function keepCycle(
   run: CycleRun,
@@ -168,12 +161,13 @@ async function keepCycle(
   const kept: Kept = { commit: null, checkpoint: null };
   if (hasFailed(classification) || trees === null || tree === null) return kept;
   const allowed = readConfig(context).cycle;
-  const work: Work = { run, evaluation, summary };
   if (allowed.commit)
-    kept.commit = await orWarn(context, 'The cycle is not committed', () => commitCycle(work));
+    kept.commit = await orWarn(context, 'The cycle is not committed', () =>
+      commitCycle(run, evaluation, summary),
+    );
   if (allowed.checkpoint && gained.length > 0)
     kept.checkpoint = await orWarn(context, 'The cycle made no checkpoint', () =>
-      checkpointCycle(work, recorded),
+      checkpointCycle(run, evaluation.found, `${summary}\nRecord: ${recorded.execution.id}`),
     );
   return kept;
 }
@@ -181,7 +175,7 @@ async function keepCycle(
 /** Nobody is there to answer a hook or a signing program that asks, so it must not stop the loop forever. */
 const COMMIT_TIMEOUT_MS = 10 * 60_000;
 
-async function commitCycle({ run, evaluation, summary }: Work): Promise<Kept['commit']> {
+async function commitCycle(run: CycleRun, evaluation: Evaluation, summary: string): Promise<Kept['commit']> {
   const { context } = run;
   const { repository, git, world } = context;
   if (!repository || !git) return null;
@@ -275,19 +269,20 @@ function messageFor(
 }
 
 async function checkpointCycle(
-  { run, evaluation: { gained, found }, summary }: Work,
-  { execution }: RecordedCycle,
+  run: CycleRun,
+  { gained, tests_changed }: Judgment,
+  message: string,
 ): Promise<string> {
   const { context, task } = run;
-  if (found.tests_changed.length > 0)
-    throw refused('cycle.tests', `test files changed: ${firstNames(found.tests_changed, 5)}`);
+  if (tests_changed.length > 0)
+    throw refused('cycle.tests', `test files changed: ${firstNames(tests_changed, 5)}`);
   requireTrust(context, [CYCLE_COMMANDS.checkpoint]);
   const first = gained.includes(task) ? task : gained[0];
   const issue = listFeatures(context).features.find(({ id }) => id === first)?.linear_issue ?? first;
   const { onOutput, stop } = outputOf(run);
   const { tag } = await createCheckpoint(
     context,
-    { ...(issue && isId(issue) ? { issue } : {}), message: `${summary}\nRecord: ${execution.id}` },
+    { ...(issue && isId(issue) ? { issue } : {}), message },
     { onOutput, signal: stop, asBuilder: true },
   );
   return tag;

@@ -106,7 +106,7 @@ export async function verifyFeatures(
   watch: VerifyWatch = {},
 ): Promise<{ results: FeatureResult[] }> {
   const features = chooseFeatures(context, checkChoice(raw, 'verify'));
-  const plans = planRuns(context, features, watch);
+  const plans = await planRuns(context, features, watch);
   if (context.disk.dryRun)
     return {
       results: plans.map(({ feature: { id, status }, commands }) => ({
@@ -114,20 +114,11 @@ export async function verifyFeatures(
         command: commands.map(formatArgv).join('; '),
       })),
     };
-  const lost = new Set<Feature>();
-  const claimed = features.filter(({ id }) => hasClaimed(context, id));
-  for (const feature of claimed)
-    try {
-      await (await import('../events/claim.js')).refuseLost(context, [feature.id]);
-    } catch (error) {
-      passOn(watch, feature, error);
-      lost.add(feature);
-    }
   const results: FeatureResult[] = [];
   const runs: VerificationRun[] = [];
   let at: Tested = { commit: null };
   try {
-    for (const { feature, commands } of plans.filter((plan) => !lost.has(plan.feature)))
+    for (const { feature, commands } of plans)
       try {
         const { result, run, tree } = await verifyOne(context, feature, commands, watch);
         at = tree;
@@ -143,7 +134,7 @@ export async function verifyFeatures(
       storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', ...at, runs }]);
   }
   for (const { id, status } of results)
-    if (status === 'passing' && claimed.some((feature) => feature.id === id))
+    if (status === 'passing' && hasClaimed(context, id))
       await (await import('../events/claim.js')).finishTask(context, id);
   return { results };
 }
@@ -154,7 +145,7 @@ interface Plan {
 }
 
 /** Plans all, else one by one without those that are refused. */
-function planRuns(context: Context, features: readonly Feature[], watch: VerifyWatch): Plan[] {
+async function planRuns(context: Context, features: readonly Feature[], watch: VerifyWatch): Promise<Plan[]> {
   try {
     const template = readConfig(context).features.test_command;
     const plans = features.map((feature) => ({ feature, commands: testCommands(feature, template) }));
@@ -162,13 +153,20 @@ function planRuns(context: Context, features: readonly Feature[], watch: VerifyW
       context,
       plans.flatMap(({ commands }) => commands.map(formatArgv)),
     );
+    const claimed = features.flatMap(({ id }) => (hasClaimed(context, id) ? [id] : []));
+    if (claimed.length > 0 && !context.disk.dryRun)
+      await (await import('../events/claim.js')).refuseLost(context, claimed);
     return plans;
   } catch (error) {
     const [feature] = features;
     if (!feature || !watch.onRefused) throw error;
-    if (features.length > 1) return features.flatMap((each) => planRuns(context, [each], watch));
-    passOn(watch, feature, error);
-    return [];
+    if (features.length === 1) {
+      passOn(watch, feature, error);
+      return [];
+    }
+    const plans: Plan[] = [];
+    for (const each of features) plans.push(...(await planRuns(context, [each], watch)));
+    return plans;
   }
 }
 

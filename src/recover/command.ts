@@ -11,7 +11,7 @@ import type {
   RecoveryPlan,
   Undone,
 } from '../index.js';
-import { goForward, lacksCheckpoint } from './rules.js';
+import { lacksCheckpoint } from './rules.js';
 
 type RecoverAnswer = RecoveryPlan | Recovered | Undone | BackupList | InspectedCheckpoint;
 
@@ -25,12 +25,9 @@ function renderRecover(answer: RecoverAnswer, style: Style): string {
   return [...(isShown ? [] : [renderPlan(answer, style)]), ...done].join('\n\n');
 }
 
-function describeDecision({ decision, checks, divergence, checkpoint }: RecoveryPlan): string {
+function describeDecision({ decision, checks, divergence }: RecoveryPlan): string {
   const hasFailed = checks.some(({ state }) => state === 'failed');
-  if (decision === 'alert') {
-    const forward = divergence.branch === 'behind' ? `\n  ${goForward(checkpoint?.tag ?? 'TAG')}` : '';
-    return `a human has to look first; nothing is done${forward}`;
-  }
+  if (decision === 'alert') return 'a human has to look first; nothing is done';
   if (decision === 'continue')
     return hasFailed
       ? 'fix what fails; only uncommitted work can have broken it'

@@ -3,8 +3,8 @@ import { relative } from 'node:path';
 import * as z from 'zod/mini';
 import { validId } from '../commit/check.js';
 import { formatCommitMessage } from '../commit/message.js';
-import { ForgeError, refused, systemCode, toForgeError } from '../core/error.js';
-import { diskError, readHint } from '../core/files.js';
+import { ForgeError, refused, toForgeError } from '../core/error.js';
+import { readHint } from '../core/files.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
@@ -78,20 +78,14 @@ async function withWorkspace<T>(context: Context, work: (workspace: Workspace) =
   const place = disk.dryRun ? `${recoverFolder(layout)}-${makeToken(8)}` : recoverFolder(layout);
   try {
     return await withPrivateIndex({ repository, git, place }, work);
-  } catch (error) {
-    if (error instanceof ForgeError || systemCode(error) === undefined) throw error;
-    throw withHint(error, 'nothing was changed; fix that, then run: forge recover --plan');
   } finally {
     // On a full disk the lock may be impossible to create.
     if (!disk.dryRun) rmSync(claim, { force: true });
   }
 }
 
-/** The error with this hint. A system error is one line. */
 function withHint(error: unknown, hint: string): ForgeError {
-  const { dest, path = dest } = error as NodeJS.ErrnoException & { dest?: string };
-  const isSystem = !(error instanceof ForgeError) && path !== undefined;
-  const { kind, code, message, details } = isSystem ? diskError(error, dest ?? path) : toForgeError(error);
+  const { kind, code, message, details } = toForgeError(error);
   return new ForgeError(kind, code, message, { ...details, hint });
 }
 

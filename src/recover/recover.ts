@@ -21,7 +21,7 @@ import {
 import type { OwnText } from '../session/commit.js';
 import { finishRecovery, moveTo, notNow } from './move.js';
 import { chooseTarget, planRecovery, type RecoveryPlan } from './plan.js';
-import { goForward, lacksCheckpoint } from './rules.js';
+import { lacksCheckpoint } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()), rollback: z.optional(z.boolean()) });
 
@@ -181,7 +181,11 @@ function toSettle({ rules, checks, checkpoint, divergence }: RecoveryPlan): stri
       ? ['forge checkpoint verify', 'forge recover --to TAG   # an older one']
       : []),
     ...(broken.has('branch')
-      ? [divergence.branch === 'behind' ? goForward(tag) : `git log --oneline --graph HEAD ${tag}`]
+      ? [
+          divergence.branch === 'behind'
+            ? `git merge --ff-only ${tag}   # HEAD is behind it`
+            : `git log --oneline --graph HEAD ${tag}`,
+        ]
       : []),
     ...(broken.has('ledger') ? ['forge memory verify'] : []),
     ...(broken.has('checks') ? [`nothing that ${tag} proved can be run: forge checkpoint show ${tag}`] : []),

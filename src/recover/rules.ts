@@ -105,10 +105,6 @@ export function judgeDivergence(facts: Facts): Rule[] {
 /** A person wants to roll back although nothing is broken. Unknowns still have to be settled first. */
 export const ASKED = row('asked_for', 'rollback', 'continue', 'rollback');
 
-/** Where HEAD was set back below the checkpoint. */
-export const goForward = (tag: string): string =>
-  `git merge --ff-only ${tag}   # HEAD is behind it: goes forward to it`;
-
 /** The value of the row `checkpoint` if there was never one. */
 export const NEVER = 'none';
 

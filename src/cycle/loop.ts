@@ -48,6 +48,8 @@ interface Loop {
   state: LoopState;
   /** Cycles in a row that failed or achieved nothing. A resumed loop starts at 0, since somebody saw why it stopped. */
   failures: number;
+  /** When it would have begun without pauses, on the clock of `elapsed`. */
+  started: number;
 }
 
 /** GOV-02: repeats cycles until a limit, a signal, or nothing is left to do. */
@@ -64,20 +66,19 @@ export async function runLoop(
     return { cycles: 0, stopped_by, by_classification: {}, reason };
   }
   const state = beginLoop(context, input);
-  const loop: Loop = { context, input, watch, state, failures: 0 };
-  const { seconds } = state;
-  const started = elapsed();
-  const tick = (): number => {
-    state.seconds = seconds + (elapsed() - started) / 1000;
-    return state.seconds;
+  const loop: Loop = {
+    ...{ context, input, watch, state, failures: 0 },
+    started: elapsed() - state.seconds * 1000,
   };
-  const result = await repeat(loop, tick);
-  state.reason = result.reason;
+  const result = await repeat(loop);
+  Object.assign(state, { reason: result.reason, seconds: secondsOf(loop) });
   saveLoop(context, state);
   return result;
 }
 
-async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
+const secondsOf = ({ started }: Loop): number => (elapsed() - started) / 1000;
+
+async function repeat(loop: Loop): Promise<LoopResult> {
   const { context, input, watch } = loop;
   const { command, timeout_seconds, sleep_seconds: sleep = 0 } = input;
   for (let round = 0; ; round++) {
@@ -87,7 +88,6 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
       const fresh = { ...reopen(context), warnings: [] };
       const result = await runCycle(fresh, { command, timeout_seconds }, { ...watch, isLoop: true });
       if (hasUnsent(context)) await (await import('../events/publish.js')).sendUnsent(context);
-      tick();
       countCycle(loop, result);
       // A halt ends the loop. A disk that failed may work the next time.
       const isHalted = result.memory_error && result.memory_error.kind !== 'outside';
@@ -98,11 +98,8 @@ async function repeat(loop: Loop, tick: () => number): Promise<LoopResult> {
       watch.onCycle?.(seconds > 0 ? { ...result, stages: result.stages.with(-1, slept) } : result);
       if (after) return endedBy(loop, after, result.memory_error);
       if (seconds > 0) {
-        watch.onStage?.('sleep');
-        const from = elapsed();
         await rest(watch, seconds * 1000);
-        watch.onStageEnd?.({ ...slept, duration_ms: Math.round(elapsed() - from) });
-        tick();
+        watch.onStageEnd?.(slept);
       }
     } catch (error) {
       if (isTaken(error)) {
@@ -124,7 +121,7 @@ function countCycle(loop: Loop, result: CycleResult): void {
   const classification: Classification = result.classification ?? 'FAILURE';
   const { cycles, by_classification: counts } = loop.state;
   const by_classification = { ...counts, [classification]: (counts[classification] ?? 0) + 1 };
-  Object.assign(loop.state, { cycles: cycles + 1, by_classification });
+  Object.assign(loop.state, { cycles: cycles + 1, by_classification, seconds: secondsOf(loop) });
   const isVain = hasFailed(classification) || hasStalled(loop.input, result);
   loop.failures = isVain ? loop.failures + 1 : 0;
   saveLoop(loop.context, loop.state);
@@ -140,12 +137,13 @@ function hasStalled(input: LoopOptions, { classification, report }: CycleResult)
 }
 
 /** The reason to stop before another cycle, which would come after a sleep of so many seconds. */
-function whyStop({ context, input, watch, state, failures }: Loop, sleep: number): StopReason | null {
+function whyStop(loop: Loop, sleep: number): StopReason | null {
+  const { context, input, watch, state, failures } = loop;
   const { max_cycles, max_time_seconds, max_failures = MAX_FAILURES } = input;
   if (watch.finish?.aborted) return 'interrupted';
   if (failures >= max_failures) return 'max_failures';
   if (max_cycles !== undefined && state.cycles >= max_cycles) return 'max_cycles';
-  if (max_time_seconds !== undefined && state.seconds + sleep >= max_time_seconds) return 'max_time';
+  if (max_time_seconds !== undefined && secondsOf(loop) + sleep >= max_time_seconds) return 'max_time';
   return isNothingLeft(context, input) ? 'nothing_left' : null;
 }
 

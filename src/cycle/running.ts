@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
-import { ForgeError, refused } from '../core/error.js';
+import { refused } from '../core/error.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { cycleFile } from '../core/paths.js';
 import type { ProcessRun } from '../core/process.js';
@@ -91,16 +91,8 @@ function refuseHeld(context: Context, mark: CycleMark | null): void {
   );
 }
 
-/** An unreadable mark names no cycle that could be recorded. */
-function readMark({ disk, warnings }: Context): CycleMark | null {
-  try {
-    return disk.readDocument(CYCLE_MARK, cycleFile(disk.layout), null).value;
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind !== 'corrupted') throw error;
-    warnings.push(`The state of an earlier cycle cannot be used: ${error.message}`);
-    return null;
-  }
-}
+const readMark = ({ disk }: Context): CycleMark | null =>
+  disk.readDocument(CYCLE_MARK, cycleFile(disk.layout), null).value;
 
 /** The record of an interrupted cycle. Nothing is learned from it. */
 export function interruptedInput(mark: CycleMark): CycleInput {
@@ -149,7 +141,6 @@ export const CycleOptions = z.strictObject({
 export type CycleOptions = z.infer<typeof CycleOptions>;
 
 export interface CycleWatch {
-  onStage?(name: StageName): void;
   onStageEnd?(stage: Stage): void;
   /** The first MiB of init.sh, of the command and of the task's tests, and the end of other tests that fail. */
   onOutput?(text: string): void;
@@ -204,7 +195,6 @@ export async function inStage<T extends StageOutcome>(
   name: StageName,
   work: () => Promise<T>,
 ): Promise<T> {
-  run.watch.onStage?.(name);
   const started = elapsed();
   if (!UNMARKED.has(name)) updateMark(run, { stage: name, stages: run.stages });
   const outcome = await work();

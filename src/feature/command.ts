@@ -1,7 +1,7 @@
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { quoteWord } from '../core/argv.js';
-import { refused, usage } from '../core/error.js';
+import { usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type {
   AddedFeature,
@@ -192,15 +192,7 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
         hint: `forge feature edit ${id} --status passing --reason "TEXT"`,
       },
     );
-  await ask(call, `Mark ${id} as passing by hand? No test is run, and the reason is shown with it.`);
   return call.forge().feature.override({ id, reason });
-}
-
-async function ask(call: Call, question: string): Promise<void> {
-  if (call.flags.yes || call.flags.dryRun || !call.interactive) return;
-  const { confirm } = await import('../cli/prompt.js');
-  if (await confirm(question)) return;
-  throw refused('feature.unconfirmed', 'Canceled: this needs confirmation (--yes).');
 }
 
 const firstRun = (call: Call): VerifyWatch => ({ onStart: announce(call), signal: call.signal });
@@ -302,7 +294,6 @@ export const group: Group = {
         ...CHANGE_OPTIONS,
       ],
       writes: true,
-      confirms: true,
       run: (call, id) => edit(call, id as string),
       render: renderAdded,
     }),
@@ -346,13 +337,7 @@ export const group: Group = {
       example: 'forge feature confirm F-1',
       options: [{ flags: '--all', help: 'every unproven feature' }],
       writes: true,
-      confirms: true,
-      run: async (call, ...ids) => {
-        const all = call.options.all === true;
-        if (ids.length === 0 && !all) return call.forge().feature.confirm({ ids, all });
-        await ask(call, `Do the tests of ${all ? 'every unproven feature' : ids.join(', ')} prove it?`);
-        return call.forge().feature.confirm({ ids, all });
-      },
+      run: (call, ...ids) => call.forge().feature.confirm({ ids, all: call.options.all === true }),
       render: ({ features }, style) =>
         features.length === 0 ? 'No feature is unproven.' : renderList({ features }, style, {}),
     }),

@@ -143,27 +143,31 @@ export function restoreFeatures(
   { disk, layout }: Pick<Context, 'disk' | 'layout'>,
   before: { features: readonly Feature[]; stored: ReadonlyMap<string, { bytes: Buffer; entry: Feature }> },
 ): string[] {
-  let now: Feature[] = [];
-  let damage: ForgeError | undefined;
-  try {
-    now = readFeatures({ disk });
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    damage = error;
-  }
-  const known = new Map(now.map((feature) => [feature.id, feature]));
+  const read = (): Feature[] | ForgeError => {
+    try {
+      return readFeatures({ disk });
+    } catch (error) {
+      if (error instanceof ForgeError) return error;
+      throw error;
+    }
+  };
+  const now = read();
+  const known = new Map(now instanceof ForgeError ? [] : now.map((feature) => [feature.id, feature]));
   const isLost = (old: Feature): boolean => testsDiffer(old, known.get(old.id) ?? { ...old, tests: [''] });
-  const lost = new Set(before.features.filter(isLost).map(({ id }) => id));
-  if (lost.size === 0 && !damage) return [];
+  const lost = before.features.filter(isLost).map(({ id }) => id);
+  if (lost.length === 0 && !(now instanceof ForgeError)) return [];
   // An edited view would bring the change again. The next command makes it anew.
   disk.remove(featuresFile(layout));
+  const isWanted = new Set(lost);
   for (const [path, { bytes, entry }] of before.stored)
-    if (lost.has(entry.id)) disk.replaceMoved(path, bytes);
-  const folder = featuresFolder(layout);
-  const added = disk.list(folder).map((name) => folder + sep + name);
-  for (const path of damage ? added : []) if (!before.stored.has(path)) disk.remove(path);
-  if (damage) return [`the list of features (${damage.message}) was damaged`];
-  return [...lost].map((id) => (known.has(id) ? `the tests of ${id} were changed` : `${id} was removed`));
+    if (isWanted.has(entry.id)) disk.replaceMoved(path, bytes);
+  if (read() instanceof ForgeError)
+    for (const name of disk.list(featuresFolder(layout))) {
+      const path = featuresFolder(layout) + sep + name;
+      if (!before.stored.has(path)) disk.remove(path);
+    }
+  if (now instanceof ForgeError) return [`the list of features (${now.message}) was damaged`];
+  return lost.map((id) => (known.has(id) ? `the tests of ${id} were changed` : `${id} was removed`));
 }
 
 /** Reads, decides and writes under the lock. `change` returns the same objects for features that stay unchanged. */

@@ -145,7 +145,7 @@ describe('loops in two worktrees', () => {
     const { results, end } = await loop(second, sh('touch $FORGE_TASK'));
     expect(tasksOf(results)).toEqual(['B']);
     expect(end.reason).toMatch(
-      /^nothing is left to do; not passing yet: A \(blocked by Ada Tester, branch main, folder \S+ on \S+, which finished it \(merge it, or: forge claim A\)\)$/,
+      /^nothing is left to do; not passing yet: A \(blocked by Ada Tester, branch main, folder \S+ on \S+, which finished it \(pull or merge it, or: forge claim A\)\)$/,
     );
     commitAll(first);
     commitAll(second);

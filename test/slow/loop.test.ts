@@ -82,7 +82,7 @@ describe('forge loop', () => {
     const options = { command: ['true'], max_cycles: 2, sleep_seconds: 1 };
     await openForge(project.dir).loop(options, {
       onCycle: (result) => told.push(`cycle, sleep ${statuses(result).sleep}`),
-      onStage: (name) => told.push(name),
+      onStageEnd: ({ name }) => told.push(name),
     });
     expect(told.filter((word) => /sleep/.test(word))).toEqual([
       'cycle, sleep ok',

@@ -156,16 +156,6 @@ describe('loops in two worktrees', () => {
     expect(tasksOf((await loop(second, sh('touch A'))).results)).toEqual(['A']);
   });
 
-  it('EVT-03 take a task again whose worktree and branch are gone', async () => {
-    const [first, second] = await worktrees();
-    expect(await cycle(second, ['--task', 'B', ...sh('touch B')])).toMatchObject({
-      classification: 'SUCCESS',
-    });
-    first.git('worktree', 'remove', '--force', second.dir);
-    first.git('branch', '-qD', 'other');
-    expect(tasksOf((await loop(first, sh('touch $FORGE_TASK'))).results)).toEqual(['A', 'B']);
-  });
-
   it('EVT-03 a person may ask for a task that was finished elsewhere', async () => {
     const [first, second] = await worktrees();
     await cycle(first, sh('touch A'));

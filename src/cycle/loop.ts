@@ -167,8 +167,8 @@ function endedBy(loop: Loop, stopped_by: StopReason, cause?: MemoryError): LoopR
   const { cycles, by_classification } = loop.state;
   const result = { cycles, stopped_by, by_classification };
   if (stopped_by !== 'error' || !cause) return { ...result, reason: describeEnd(loop.context, stopped_by) };
-  const { kind, code, message, exit } = cause;
-  return { ...result, reason: message, error: { kind, code, message, exit } };
+  const { kind, code, message, hint, exit } = cause;
+  return { ...result, reason: message, error: { kind, code, message, hint, exit } };
 }
 
 /** With what does not pass yet, and why nothing can be done about it. */

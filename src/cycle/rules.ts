@@ -229,7 +229,7 @@ export interface LoopResult {
   /** Why, for people. */
   reason: string;
   /** With `error`. Its exit code is that of the loop. */
-  error?: { kind: ErrorKind; code: string; message: string; exit: number };
+  error?: MemoryError;
 }
 
 export const loopExit = ({ stopped_by, error }: LoopResult): number =>

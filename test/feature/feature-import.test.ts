@@ -24,7 +24,7 @@ describe('a Markdown list', () => {
     ['- [ ] Login', 'login|Login|not_implemented'],
     ['- [ ] FORGE-009: Login: with a colon', 'FORGE-009|Login: with a colon|not_implemented'],
     ['  - Login   \r', 'login|Login|not_implemented'],
-    ['- FORGE-001', 'FORGE-001|FORGE-001|not_implemented'],
+    ['- FORGE-001', 'forge-001|FORGE-001|not_implemented'],
   ])('FEA-01 reads %j as the feature %s', (line, row) => {
     expect(rows(line)).toEqual([row]);
   });

@@ -127,27 +127,25 @@ export async function trackedFiles(git: Git, paths: readonly string[]): Promise<
   return code === 0 ? [...new Set(words(stdout))] : [];
 }
 
-/** Tracked files below these paths whose content on disk is not that of a commit. */
-export const differingFrom = async (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
-  words(
-    await must(git, ['diff', '--name-only', '-z', '--no-renames', '--no-relative', commit, '--', ...paths]),
+/** The names of files below these paths that differ on disk from a commit. */
+async function diffNames(
+  git: Git,
+  commit: string,
+  paths: readonly string[],
+  ...form: string[]
+): Promise<string[]> {
+  return words(
+    await must(git, ['diff', '--name-only', '-z', '--no-renames', ...form, commit, '--', ...paths]),
   );
+}
 
-/** Files of a commit below these paths that are not on disk. */
-export const missingFrom = async (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
-  words(
-    await must(git, [
-      'diff',
-      '--name-only',
-      '--diff-filter=D',
-      '-z',
-      '--no-renames',
-      '--relative',
-      commit,
-      '--',
-      ...paths,
-    ]),
-  );
+/** Tracked files below these paths whose content on disk is not that of a commit. */
+export const differingFrom = (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
+  diffNames(git, commit, paths, '--no-relative');
+
+/** Files of a commit below these paths that are not on disk, from the current folder. */
+export const missingFrom = (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
+  diffNames(git, commit, paths, '--diff-filter=D', '--relative');
 
 /** Gives files that are missing the bytes that they have in a commit, in the index too. */
 export async function restoreFrom(git: Git, commit: string, paths: readonly string[]): Promise<void> {

@@ -2,8 +2,7 @@
 import { rmSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { splitCommand } from '../../src/core/argv.js';
-import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, FEATURES, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import { makeFolder, projectAt } from '../support/project.js';
 
@@ -67,31 +66,14 @@ describe('values are data', () => {
     expect(project.has('pwned')).toBe(false);
   });
 
-  it('B-91 refuses a command that needs a shell, with the command that runs one', async () => {
+  it('B-91 refuses a command that needs a shell or has no end, and stores nothing', async () => {
     const project = await makePlainForge();
-    project.write('lib.sh', 'x=1\n');
-    for (const test of [
-      'touch pwned; true',
-      'true && touch pwned',
-      'true | cat',
-      'echo $HOME',
-      'echo `id`',
-      "echo 'it' $(id)",
-      'true > pwned',
-      '(true)',
-      'echo "$HOME"',
-    ]) {
-      const error = await forgeError(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', test]);
-      expect([test, error.exitCode, error.code]).toEqual([test, 2, 'command.shell']);
-      // The hint can be pasted.
-      expect(splitCommand(splitCommand(error.hint ?? '').at(-1) ?? '')).toEqual(['sh', '-c', test]);
-    }
-    expect(splitCommand('A=1 B="2 3" true')).toEqual(['env', 'A=1', 'B=2 3', 'true']);
-    for (const test of ["echo 'open", 'echo "open', '', "''"])
-      expect([
-        test,
-        (await forgeError(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', test])).exitCode,
-      ]).toEqual([test, 2]);
+    for (const [test, code] of [
+      ['touch pwned; true', 'command.shell'],
+      ['echo "$HOME"', 'command.shell'],
+      ["echo 'open", 'command.quote'],
+    ] as const)
+      await expectError(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', test], `2 ${code}`);
     expect(project.json(FEATURES)).toMatchObject({ features: [] });
     expect(project.has('pwned')).toBe(false);
   });

@@ -9,7 +9,7 @@ import { queueEvent } from '../events/outbox.js';
 import { type AddedFeature, addFeature } from '../feature/feature.js';
 import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
 import { readActive, readFeatures } from '../feature/store.js';
-import { LOCAL, namesTask, taskLine } from '../feature/tasks.js';
+import { LOCAL, namesTask, taskLine, type Unit } from '../feature/tasks.js';
 import type { VerifyWatch } from '../feature/verify.js';
 import { readKfr, switchContext } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
@@ -38,8 +38,9 @@ type SetFocus = Focus & { skill_why?: string[] };
  */
 export function setFocus(context: Context, raw: FocusInput): SetFocus {
   const { issue, ...given } = checkInput(FocusInput, raw);
-  const rest = given.task === undefined ? given : { ...given, task: fullName(context, given.task) };
-  const change = { ...rest, linear_issue: issue };
+  const named = findTask(tasksOf(context), given.task);
+  const rest = named ? { ...given, task: taskLine(named) } : given;
+  const change = { ...rest, linear_issue: issue === undefined ? (named?.issue ?? undefined) : issue };
   if (Object.values(change).every((value) => value === undefined))
     throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "TEXT"' });
   checkTexts({ ...rest, issue });
@@ -67,12 +68,17 @@ export function setFocus(context: Context, raw: FocusInput): SetFocus {
 const findActive = (context: Context, id: string) =>
   readActive(context).find(({ linear_id }) => linear_id === id);
 
-/** Under one name, learnings about a feature are not doubled. */
-function fullName(context: Context, text: string): string {
-  const tasks = readFeatures(context).map(({ id, name }) => ({ id, title: name }));
-  const task = tasks.find((each) => namesTask(text, each));
-  return task ? taskLine(task) : text;
-}
+const tasksOf = (context: Context) => ({ features: readFeatures(context), issues: readActive(context) });
+
+/** The feature or active issue that a text names. Under one name, learnings about it are not doubled. */
+export const findTask = (
+  { features, issues }: { features: readonly Feature[]; issues: readonly Unit[] },
+  text = '',
+) =>
+  [
+    ...features.map(({ id, name, linear_issue: issue = null }) => ({ id, title: name, issue })),
+    ...issues.map(({ linear_id: id, title }) => ({ id, title, issue: id })),
+  ].find((task) => namesTask(text, task));
 
 function checkTexts({ task, issue, files = [], phase, blockers = [] }: FocusInput): void {
   if (task !== undefined) checkText(task, { what: 'The task', lines: false });
@@ -111,7 +117,8 @@ export async function turnFocus(context: Context, raw: FocusInput): Promise<SetF
     throw usage('linear.unknown', `There is no active issue ${issue} here.`, { hint: 'forge linear list' });
   if (!usesClaims(context)) return setFocus(context, raw);
   const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
-  const id = taskOfFocus(context, { task: task === undefined ? null : fullName(context, task), issue });
+  const named = findTask(tasksOf(context), task);
+  const id = taskOfFocus(context, { task: named ? taskLine(named) : (task ?? null), issue });
   if (id !== null) await turnTo(context, id);
   const after = setFocus(context, raw);
   await dropClaims(context, after);
@@ -156,8 +163,7 @@ export async function addFeatureToWork(
   try {
     const isFree = readRunning(context) !== null && showFocus(context).task === null && !isBuilding(context);
     if (!isFree || blockersOf(feature).length > 0) return added;
-    const task = taskLine({ id: feature.id, title: feature.name });
-    await turnFocus(context, { task, issue: feature.linear_issue ?? undefined });
+    await turnFocus(context, { task: feature.id });
     context.warnings.push(`${feature.id} is the task now: forge focus show`);
   } catch (error) {
     // The feature is added, and forge status names a damaged focus.

@@ -48,7 +48,7 @@ import {
   progressIn,
   readProgressText,
   recentArchives,
-  requireArchive,
+  requireInterrupted,
 } from './store.js';
 
 /** The options of a session start that decide which session it opens. */
@@ -192,22 +192,13 @@ function requireResumable(
   archives: readonly ArchivedSession[],
   wanted: string,
 ): ArchivedSession {
-  if (wanted === 'latest') {
-    const waiting = resumable(archives);
-    const isOwn = ownSessions(context);
-    const latest = waiting.find(({ id }) => isOwn(id)) ?? waiting[0];
-    if (latest) return latest;
-    throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
-      hint: 'forge session list',
-    });
-  }
-  const session = requireArchive(context, wanted);
-  const { status, resumed_by: later } = session;
-  if (status === 'interrupted' && !later) return session;
-  const name = sessionName(session.id);
-  const why = later ? `resumed already, by ${sessionName(later)}` : `${status}, not interrupted`;
-  throw usage('session.not_interrupted', `Session ${name} was ${why}.`, {
-    hint: `forge session show ${name}`,
+  if (wanted !== 'latest') return requireInterrupted(context, wanted);
+  const waiting = resumable(archives);
+  const isOwn = ownSessions(context);
+  const latest = waiting.find(({ id }) => isOwn(id)) ?? waiting[0];
+  if (latest) return latest;
+  throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
+    hint: 'forge session list',
   });
 }
 

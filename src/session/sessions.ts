@@ -33,6 +33,7 @@ import {
   readProgress,
   recentArchives,
   requireArchive,
+  requireInterrupted,
   shortTerm,
 } from './store.js';
 
@@ -180,13 +181,7 @@ function discardRunning(context: Context, running: RunningSession): string {
 function discardArchived(context: Context, wanted: string | undefined): string {
   if (wanted === undefined)
     throw refused('session.none', 'No session is running.', { hint: 'forge session list' });
-  const found = requireArchive(context, wanted);
-  if (found.status !== 'interrupted')
-    throw refused(
-      'session.not_interrupted',
-      `Session ${sessionName(found.id)} was ${found.status}; there is nothing to discard.`,
-      { hint: 'forge session list' },
-    );
+  const found = requireInterrupted(context, wanted);
   const name = sessionName(found.id);
   requireResolved(
     kfrToResume(context, found),

@@ -3,7 +3,7 @@ import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { unknownTask, usesClaims } from '../events/local-claims.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
-import { namesTask, taskLine } from '../feature/tasks.js';
+import { taskLine } from '../feature/tasks.js';
 import { readPerson } from '../git/read.js';
 import { installGuard } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -18,7 +18,7 @@ import { findForeignEdits } from '../project/edits.js';
 import { type Context, hasRecovery, noteActivity, readConfig, warnFileSystem } from '../project/project.js';
 import { composeBriefing, readGitFacts, readState, type State } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
-import { setFocus } from './focus.js';
+import { findTask, setFocus } from './focus.js';
 import { type Opened, openSession } from './open.js';
 import { noteTree } from './record.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
@@ -78,7 +78,7 @@ export async function startSession(
     return openSession(context, wanted, { branch, head, person, memory: state });
   });
   const { running } = opened;
-  const focus = turnToGoal(context, wanted.goal, named?.issue, opened);
+  const focus = turnToGoal(context, wanted.goal, opened);
   await claims?.claimFocus(context, focus);
   noteActivity(context);
   if (around.work && opened.state === 'started') noteTree(context, running.id, around.work);
@@ -109,13 +109,6 @@ export async function startSession(
   };
 }
 
-/** The feature or active issue that a text names. */
-const findTask = ({ features, issues }: State, text = '') =>
-  [
-    ...features.map(({ id, name, linear_issue: issue = null }) => ({ id, title: name, issue })),
-    ...issues.map(({ linear_id: id, title }) => ({ id, title, issue: id })),
-  ].find((task) => namesTask(text, task));
-
 function requireTask(state: State, id: string) {
   const task = findTask(state, id);
   if (task) return task;
@@ -126,13 +119,12 @@ function requireTask(state: State, id: string) {
 function turnToGoal(
   context: Context,
   goal: string | undefined,
-  issue: string | null | undefined,
   { state, focus, running }: ReturnType<typeof openSession>,
 ): Focus {
   if (goal === undefined || state === 'started' || focus.task === goal) return focus;
   const open = openEntries(readKfr(context)).map(({ id }) => id);
   const isAlone = state === 'running' && !running.joined?.length;
-  if (focus.task === null || (isAlone && open.length === 0)) return setFocus(context, { task: goal, issue });
+  if (focus.task === null || (isAlone && open.length === 0)) return setFocus(context, { task: goal });
   const how =
     open.length > 0
       ? `: ${open.join(', ')} in working memory must be settled first (forge kfr list)`

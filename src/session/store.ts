@@ -1,4 +1,4 @@
-import { ForgeError } from '../core/error.js';
+import { ForgeError, usage } from '../core/error.js';
 import type { Write } from '../core/files.js';
 import {
   archiveFile,
@@ -89,6 +89,18 @@ export function clearShortTerm({ disk, layout }: Context): void {
 export function requireArchive(context: Context, wanted: string): ArchivedSession {
   const ids = archivedIds(context).map((id) => ({ id }));
   return readArchive(context, matchSession(ids, wanted).id);
+}
+
+/** An interrupted session that was not resumed. Exit 2 for any other. */
+export function requireInterrupted(context: Context, wanted: string): ArchivedSession {
+  const session = requireArchive(context, wanted);
+  const { status, resumed_by: later } = session;
+  if (status === 'interrupted' && !later) return session;
+  const name = sessionName(session.id);
+  const why = later ? `resumed already, by ${sessionName(later)}` : `${status}, not interrupted`;
+  throw usage('session.not_interrupted', `Session ${name} was ${why}.`, {
+    hint: `forge session show ${name}`,
+  });
 }
 
 /** The write that changes an archive: its status, who resumed it. None in a dry run that did not make the archive. */

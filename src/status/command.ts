@@ -11,9 +11,6 @@ const paint = (color: Color, text: string, style: Style): string =>
 
 const markOf = (color: Color, style: Style): string => paint(color, MARKS[color], style);
 
-/** Below this width each reason has separate lines instead of a column. */
-const NARROW = 50;
-
 /** Marks appear only at a terminal. */
 export function renderStatus({ components }: StatusReport, style: Style): string {
   const head = ({ name, color }: Component): string[] => [
@@ -24,10 +21,6 @@ export function renderStatus({ components }: StatusReport, style: Style): string
     ...reasons,
     ...fix.map((line) => `→ ${style.command(line)}`),
   ];
-  if (style.width !== null && style.width < NARROW)
-    return components
-      .flatMap((component) => [head(component).join(' '), ...lines(component).map((line) => `  ${line}`)])
-      .join('\n');
   const rows = components.flatMap((component) =>
     lines(component).map((line, i) => [...(i === 0 ? head(component) : ['', '']), line]),
   );

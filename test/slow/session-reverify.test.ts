@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { Reverified } from '../../src/index.js';
 import { claude } from '../support/agent-hooks.js';
-import { expectError, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
-import { CONFIG, FEATURES, makeForge, storedFeature } from '../support/forge-project.js';
+import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { FEATURES, makeForge, storedFeature } from '../support/forge-project.js';
 import { isAlive } from '../support/kills.js';
 import { logOf } from '../support/memory.js';
 import type { Project } from '../support/project.js';
@@ -162,8 +162,10 @@ describe('forge start --reverify', () => {
 });
 
 describe('[session] reverify', () => {
-  it('SES-11 applies to each new session, not to a resumed one; the option overrides the setting', async () => {
+  it('SES-11 is off unless it is set; applies to each new session only; the option overrides the setting', async () => {
     const project = await passing('A', 'B');
+    expect(await start(project)).not.toHaveProperty('reverified');
+    await forgeJson(project, ['session', 'discard']);
     await set(project, 'reverify', 1);
     expect((await start(project)).reverified?.results.map(({ id }) => id)).toEqual(['A']);
     expect(await start(project)).not.toHaveProperty('reverified');
@@ -171,17 +173,6 @@ describe('[session] reverify', () => {
     await forgeJson(project, ['session', 'discard']);
     expect(await start(project, '--reverify', '0')).not.toHaveProperty('reverified');
     expect(runsOf(project)).toEqual(['A', 'B']);
-  });
-
-  it('SES-11 is off unless it is set, and takes numbers within its bounds only', async () => {
-    const project = await passing('A');
-    expect(await start(project)).not.toHaveProperty('reverified');
-    for (const line of ['reverify = -1', 'reverify = "3"', 'reverify_seconds = 0']) {
-      const text = project.read(CONFIG);
-      project.write(CONFIG, text.replace('[session]', `[session]\n${line}`));
-      await expectError(project, 'session start', '4 config.value');
-      project.write(CONFIG, text);
-    }
   });
 
   it("SES-11 AGT-01 runs nothing from an agent's start hook, which the agent waits for", async () => {
@@ -267,16 +258,6 @@ describe.skipIf(process.platform !== 'linux')('session start --reverify that is 
     expect(runBinary(project.dir, ['memory', 'verify'])).toMatchObject({ exitCode: 0 });
     project.git('clean', '-qf', '--', 'hang');
     expect(typed(project, START)).toMatch(/started\n {2}✓ .*\n {2}✓ /);
-  });
-
-  it('SES-11 continues if its output is not read', async () => {
-    const project = hanging();
-    project.git('clean', '-qf', '--', 'hang');
-    const child = startBinary(project.dir, START);
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-    expect(await new Promise((done) => child.on('close', done))).toBe(0);
-    expect(project.has(SESSION)).toBe(true);
   });
 });
 

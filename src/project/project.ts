@@ -266,17 +266,12 @@ interface Halt {
 
 /** Null when writing is not halted. An unreadable file halts as well. */
 export function readHalt(disk: Disk): Halt | null {
+  if (!isHalted(disk)) return null;
   const path = haltFile(disk.layout);
-  const bytes = disk.read(path);
-  if (!bytes) return null;
-  try {
-    const { at, reasons, isDamage } = JSON.parse(bytes.toString('utf8')) as Halt;
-    if (typeof at === 'string' && reasons.every((reason) => typeof reason === 'string'))
-      return { at, reasons, isDamage };
-  } catch {
-    // Reported below.
-  }
-  return { at: '', reasons: [`${shown(disk.layout, path)} cannot be read`] };
+  const halt = readHint<Halt>(path);
+  return Array.isArray(halt?.reasons)
+    ? halt
+    : { at: '', reasons: [`${shown(disk.layout, path)} cannot be read`] };
 }
 
 /** Takes the lock. An existing halt keeps its first reasons. */

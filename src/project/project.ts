@@ -116,9 +116,6 @@ export function contextAt(
 
 export const lockPolicy = ({ self, liveness }: World): LockPolicy => ({ me: self, liveness });
 
-/** The last text and its settings: a command reads them several times, and a server in every call. */
-let decoded: { text: string; file: string; settings: ReturnType<typeof decodeConfig> } | undefined;
-
 /** The settings. Unknown ones become warnings. */
 export function readConfig(context: Context): Config {
   const { disk, layout } = context;
@@ -129,9 +126,7 @@ export function readConfig(context: Context): Config {
   // Only a crash leaves it empty.
   if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
   refuseConflict(text, file, `edit ${file}: one of each setting, no marker lines; then: git add ${file}`);
-  if (decoded?.text !== text || decoded.file !== file)
-    decoded = { text, file, settings: decodeConfig(text, file) };
-  const { config, warnings } = decoded.settings;
+  const { config, warnings } = decodeConfig(text, file);
   for (const warning of warnings) warnOnce(context, warning);
   return config;
 }

@@ -209,10 +209,12 @@ function knowledgeItems(data: BriefingData, wanted: Known['status']): string[] {
 
 const SHOWN_NOTES = 5;
 
-/** Only those about the task, because there may be hundreds. Without a task the newest. */
+/** Only those of the task and about it, because there may be hundreds. Without a task the newest. */
 function noteItems(data: BriefingData): string[] {
+  const { task } = data.focus;
   const newest = [...data.notes].reverse();
-  const shown = data.focus.task === null ? newest : related(data, newest, (note) => note);
+  const own = newest.filter((note) => note.includes(` (${task?.split(': ')[0]}) [note `));
+  const shown = task === null ? newest : [...new Set([...own, ...related(data, newest, (note) => note)])];
   return firstOf(shown, SHOWN_NOTES, ': forge note list');
 }
 

@@ -105,7 +105,10 @@ function stateFor(
   if (state !== 'same') return null;
   if (resume === undefined || isCalled(running.id, resume)) return 'running';
   // One that has just started is replaced by the one to resume.
-  if (!hasWork(context)) return null;
+  if (!hasWork(context)) {
+    requireResumable(context, recentArchives(context), resume);
+    return null;
+  }
   if (resume === 'latest') return 'running';
   throw refused(
     'session.running',

@@ -57,12 +57,13 @@ export const readArchives = (context: Context, newest = Number.POSITIVE_INFINITY
     .sort(bySequence)
     .slice(-newest);
 
-/** The latest ones. A damaged one must not keep a session from starting; `forge doctor` finds it. */
-export const recentArchives = (context: Context): ArchivedSession[] =>
-  archivedIds(context)
-    .slice(-RECENT)
-    .flatMap((id) => tryArchive(context, id) ?? [])
-    .sort(bySequence);
+/** The latest ones. Only if the last one is damaged, no session starts; `forge doctor` finds the others. */
+export function recentArchives(context: Context): ArchivedSession[] {
+  const ids = archivedIds(context).slice(-RECENT);
+  const last = ids.pop();
+  const earlier = ids.flatMap((id) => tryArchive(context, id) ?? []);
+  return [...earlier, ...(last === undefined ? [] : [readArchive(context, last)])].sort(bySequence);
+}
 
 function tryArchive(context: Context, id: string): ArchivedSession | null {
   try {

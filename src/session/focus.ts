@@ -38,7 +38,7 @@ type SetFocus = Focus & { skill_why?: string[] };
  */
 export function setFocus(context: Context, raw: FocusInput): SetFocus {
   const { issue, ...given } = checkInput(FocusInput, raw);
-  const named = findTask(tasksOf(context), given.task);
+  const named = taskNamed(context, given.task);
   const rest = named ? { ...given, task: taskLine(named) } : given;
   const change = { ...rest, linear_issue: issue === undefined ? (named?.issue ?? undefined) : issue };
   if (Object.values(change).every((value) => value === undefined))
@@ -68,7 +68,10 @@ export function setFocus(context: Context, raw: FocusInput): SetFocus {
 const findActive = (context: Context, id: string) =>
   readActive(context).find(({ linear_id }) => linear_id === id);
 
-const tasksOf = (context: Context) => ({ features: readFeatures(context), issues: readActive(context) });
+const taskNamed = (context: Context, text: string | undefined) =>
+  text === undefined
+    ? undefined
+    : findTask({ features: readFeatures(context), issues: readActive(context) }, text);
 
 /** The feature or active issue that a text names. Under one name, learnings about it are not doubled. */
 export const findTask = (
@@ -117,7 +120,7 @@ export async function turnFocus(context: Context, raw: FocusInput): Promise<SetF
     throw usage('linear.unknown', `There is no active issue ${issue} here.`, { hint: 'forge linear list' });
   if (!usesClaims(context)) return setFocus(context, raw);
   const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
-  const named = findTask(tasksOf(context), task);
+  const named = taskNamed(context, task);
   const id = taskOfFocus(context, { task: named ? taskLine(named) : (task ?? null), issue });
   if (id !== null) await turnTo(context, id);
   const after = setFocus(context, raw);

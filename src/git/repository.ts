@@ -73,10 +73,9 @@ export function findGuarded(from: string): Found | null {
   return indexHas(repository, CONFIG_ENTRY) ? { root, dir: join(root, '.forge'), repository } : null;
 }
 
-/** True if git has a `.forge/` there that this checkout leaves out (sparse checkout). */
-export const isLeftOut = (repository: Repository): boolean =>
-  existsSync(join(repository.gitDir, 'info', 'sparse-checkout')) &&
-  indexHas(repository, '.forge/config.toml');
+/** True if this checkout may leave out files that git has. */
+export const isSparse = ({ gitDir }: Repository): boolean =>
+  existsSync(join(gitDir, 'info', 'sparse-checkout'));
 
 /** The name is taken by something other than a folder. */
 export const isNameTaken = (root: string): boolean => kindOf(join(root, '.forge')) === 'file';

@@ -27,7 +27,7 @@ import { defaultBranch } from '../git/remote.js';
 import {
   findForge,
   indexHas,
-  isLeftOut,
+  isSparse,
   otherRoots,
   projectRepository,
   type Repository,
@@ -79,16 +79,16 @@ export function otherWorktrees({ repository, layout, world }: Context): Context[
 function notAForge(from: string): Error {
   const repository = projectRepository(from);
   const root = repository?.root ?? from;
-  if (repository && isLeftOut(repository))
+  const isInGit = repository && indexHas(repository, '.forge/config.toml');
+  const where = from === root ? '' : `-C ${quoteWord(root)} `;
+  if (isInGit && isSparse(repository))
     return usage('not_a_forge', `${root} has a .forge/ in git, but this checkout leaves it out.`, {
-      hint: 'git sparse-checkout add .forge',
+      hint: `git ${where}sparse-checkout add .forge`,
     });
-  if (repository && indexHas(repository, '.forge/config.toml')) {
-    const where = from === root ? '' : `-C ${quoteWord(root)} `;
+  if (isInGit)
     return usage('not_a_forge', `${root} has a .forge/ in git, but its files were removed here.`, {
       hint: `git ${where}restore .forge`,
     });
-  }
   return usage('not_a_forge', `There is no .forge/ with a config.toml in ${from} or above it.`, {
     hint: 'forge init',
   });

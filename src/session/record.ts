@@ -102,10 +102,9 @@ function changedLine(before: Recorded, { files }: Tree): string[] {
 
 async function commitLines(context: Context, from: string, to: string): Promise<string[]> {
   if (from === to || !context.git) return [];
-  const commits = withoutOwn(await readLog(context.git, 20, `${from}..${to}`)).reverse();
-  const lines = commits.slice(-SHOWN_COMMITS).map(({ short, subject }) => `Committed ${short}: ${subject}`);
-  const left = commits.length - lines.length;
-  return left > 0 ? [`Committed ${left} more`, ...lines] : lines;
+  const commits = withoutOwn(await readLog(context.git, 20, `${from}..${to}`));
+  const shown = commits.slice(0, SHOWN_COMMITS).reverse();
+  return shown.map(({ short, subject }) => `Committed ${short}: ${subject}`);
 }
 
 /** The last commands that matter for the work, newest first, each with its last exit code. */

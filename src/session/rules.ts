@@ -278,7 +278,7 @@ export const resumeStep = (tool: World['tool'], name: string): string =>
 export const OPENING = new RegExp(`^Started - branch: |^Active issues: \\d+$|${RESUMED.source}`);
 
 /** The lines that forge records at the end of a turn. */
-export const RECORDED = /^(?:Changed: |Ran: |Committed (?:\d+ more$|[0-9a-f]{4,40}: ))/;
+export const RECORDED = /^(?:Changed: |Ran: |Committed [0-9a-f]{4,40}: )/;
 
 export function startProgress(at: Date, branch: string, activeIssues: number): string {
   const first = formatEntry(at, `Started - branch: ${branch}`);

@@ -125,9 +125,8 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
   if (total === 0) return [neutral('there are no features yet')];
   if (started === 0) return [neutral(`${plural(total, 'feature')}, none started`)];
   if (counts.in_progress === started && claims.length === 0) {
-    const verified = unproven.length > 0 ? 'proven' : 'verified';
     return [
-      neutral(`${plural(started, 'feature')} in progress, none ${verified} yet`),
+      neutral(`${plural(started, 'feature')} in progress, none verified yet`),
       ...doubt(unproven, NEVER_FAILED, 'feature confirm'),
     ];
   }

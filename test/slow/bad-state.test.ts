@@ -131,7 +131,7 @@ describe('damaged state files', () => {
         [feature, focus, progress, setting, ['next'], ['session', 'status'], ['feature', 'add', 'A', 'a']],
       ],
       [FOCUS, [feature, knowledge, progress, setting, ['next'], ['feature', 'add', 'B', 'b']]],
-      [SESSION, [feature, knowledge, focus, setting, ['next'], ['trust', '--show'], ['memory', 'log']]],
+      [SESSION, [feature, focus, setting, ['next'], ['trust', '--show'], ['memory', 'log']]],
       [KFR, [feature, knowledge, focus, progress, setting, ['next'], ['feature', 'add', 'C', 'c']]],
       [CONFIG, [feature, knowledge, focus, progress, ['next'], ['focus', 'show']]],
     ] as const) {

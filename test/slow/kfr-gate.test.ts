@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { EndedSession } from '../../src/index.js';
 import { ada, at, bob, start } from '../support/agents.js';
-import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson } from '../support/forge.js';
 import { FOCUS, KNOWLEDGE, makeForge, SESSION, SESSIONS } from '../support/forge-project.js';
 import { makeInterrupted } from '../support/gates.js';
 import { add, ask, clear, KFR, list, makeWorking, OPEN, patch, textsOf } from '../support/kfrs.js';

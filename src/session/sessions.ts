@@ -16,7 +16,6 @@ import {
   type RunningSession,
   sessionName,
   shownId,
-  toArchive,
 } from './rules.js';
 import { judgeRunning, readRunning, showFocus } from './running.js';
 import {
@@ -30,11 +29,10 @@ import {
   kfrToResume,
   progressIn,
   readArchives,
-  readProgress,
   recentArchives,
   requireArchive,
   requireInterrupted,
-  shortTerm,
+  runningArchive,
 } from './store.js';
 
 /** One row of `session list`. */
@@ -106,9 +104,8 @@ function row(session: ArchivedSession, all: readonly string[]): SessionRow {
 
 function activeRow(context: Context, running: RunningSession, all: readonly string[]) {
   const verdict = judgeRunning(context, running);
-  const next = readProgress(context).next ?? null;
   return {
-    ...row(toArchive(running, { status: 'running', ended_at: null, learned: [], next }), all),
+    ...row(runningArchive(context, running), all),
     task: showFocus(context).task,
     holder: verdict.state === 'same' ? 'you' : verdict.why,
     open_questions: openEntries(readKfr(context)).length,
@@ -133,9 +130,7 @@ export function showSession(context: Context, input: { id: string }): SessionDet
   const latest = input.id === 'latest' ? (running ?? recentArchives(context).at(-1))?.id : undefined;
   const id = latest ?? input.id;
   const session =
-    running && isCalled(running.id, id)
-      ? toArchive(running, { ...shortTerm(context), status: 'running', ended_at: null, learned: [] })
-      : requireArchive(context, id);
+    running && isCalled(running.id, id) ? runningArchive(context, running) : requireArchive(context, id);
   const ids = new Set(session.learned);
   const lessons = listKnowledge(context).learnings.filter(
     (learning) => ids.has(learning.id) || learning.session === session.id,

@@ -129,7 +129,7 @@ export const kfrToResume = (context: Context, session: ArchivedSession): Kfr =>
   session.resumed_by === undefined && isOwnSession(context, session.id) ? kfrIn(session) : NO_KFR;
 
 /** The files of the running session, in the form of its archive. */
-export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {
+function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {
   const text = readProgressText(context);
   const kfr = readKfrFile(context);
   return {
@@ -139,6 +139,10 @@ export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 
     ...(isUsed(kfr) ? { kfr } : {}),
   };
 }
+
+/** The running session, as it would be archived now. */
+export const runningArchive = (context: Context, running: RunningSession): ArchivedSession =>
+  toArchive(running, { ...shortTerm(context), status: 'running', ended_at: null, learned: [] });
 
 const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || closed.length > 0;
 

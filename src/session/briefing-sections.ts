@@ -14,6 +14,7 @@ import {
   focusIn,
   isAbout,
   OPENING,
+  passedSince,
   RECORDED,
   resumeStep,
   sessionName,
@@ -141,19 +142,13 @@ function nextItems(data: BriefingData): string[] {
 }
 
 function stepItem({ focus, features }: BriefingData, session: ArchivedSession): string {
-  const { id, next, started_at, ended_at } = session;
+  const { id, next } = session;
   const { task } = focusIn(session);
   const isOther = focus.task !== null && task !== null && task !== focus.task;
-  const passed = features.filter(
-    ({ status, verified_at: at }) => status === 'passing' && at && at > (ended_at ?? started_at),
-  );
-  const since = firstNames(
-    passed.map((feature) => feature.id),
-    3,
-  );
+  const passed = passedSince(session, features);
   const notes = [
     `from ${sessionName(id)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`,
-    ...(passed.length > 0 ? [`${since} passed since`] : []),
+    ...(passed.length > 0 ? [`${firstNames(passed, 3)} passed since`] : []),
   ];
   return `${escapeControls(next ?? '')} (${notes.join('; ')})`;
 }

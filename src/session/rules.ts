@@ -123,15 +123,30 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
   throw usage(found ? 'session.ambiguous' : 'session.unknown', why, { hint: 'forge session list' });
 }
 
+type Passing = { id: string; status: string; verified_at?: string | null | undefined };
+
+/** Features that passed after a session. An interrupted one has no end. */
+export const passedSince = (
+  { started_at, ended_at }: ArchivedSession,
+  features: readonly Passing[],
+): string[] =>
+  features
+    .filter(({ status, verified_at: at }) => status === 'passing' && !!at && at > (ended_at ?? started_at))
+    .map(({ id }) => id);
+
 /**
  * The last session that left a next step, this clone's last one, and those that the last one did not know: of another clone,
- * or on another branch while it ran.
+ * or on another branch while it ran. A later session that ended without one clears it if a feature has passed since.
  */
 export function handoversOf(
   recent: readonly ArchivedSession[],
+  features: readonly Passing[],
   isOwn: (id: string) => boolean,
 ): ArchivedSession[] {
-  const left = recent.filter(({ next }) => next !== null);
+  const ended = recent.findLast(({ status }) => status === 'ended')?.seq ?? 0;
+  const isDone = (session: ArchivedSession): boolean =>
+    session.seq < ended && passedSince(session, features).length > 0;
+  const left = recent.filter((session) => session.next !== null && !isDone(session));
   const last = left.at(-1);
   if (!last) return [];
   const own = left.findLast(({ id }) => isOwn(id));

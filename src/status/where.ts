@@ -66,7 +66,7 @@ export async function whereYouStand(
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
   const [pause] = attempt(() => readUnreviewed(context), []);
   const recovering = hasRecovery(context);
-  const step = attempt(() => nextStep(context), null);
+  const step = attempt(() => nextStep(context, features ?? []), null);
   const loop = attempt(() => describeLoop(context), null);
   const waiting = attempt(() => forPerson(context, features ?? []), []);
   const work =
@@ -126,10 +126,10 @@ function describeParked(context: Context, folder: string): string[] {
 }
 
 /** The running session's next step, else the last one left in this clone, else the last one. */
-function nextStep(context: Context): string | null {
+function nextStep(context: Context, features: readonly Feature[]): string | null {
   if (readRunning(context)) return readProgress(context).next ?? null;
   const isOwn = ownSessions(context);
-  const left = handoversOf(recentArchives(context), isOwn);
+  const left = handoversOf(recentArchives(context), features, isOwn);
   return (left.find(({ id }) => isOwn(id)) ?? left[0])?.next ?? null;
 }
 

@@ -147,7 +147,7 @@ describe('past sessions', () => {
     expect(commits).not.toContain('Session end');
   });
 
-  it('SES-03 the next step stays until another one is left, and names what has passed since', async () => {
+  it('SES-03 the next step stays until a later session has ended and a feature has passed, which is said', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'a', 'A', '--test', 'test -e done']);
     const world = fixedClock();
@@ -179,7 +179,8 @@ describe('past sessions', () => {
     await run(['session', 'start', '--task', 'b']);
     await run(['feature', 'verify', 'b']);
     await run(['session', 'end']);
-    expect(await next()).toBe('build a now (from 2026-03-01-session-004; b passed since)');
+    expect(await next()).toBeUndefined();
+    expect(await forgeJson(project, [])).toMatchObject({ step: null });
   });
 
   it('SES-03 forge and its briefing name the same next step after an interrupted session', async () => {

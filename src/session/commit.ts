@@ -81,7 +81,8 @@ async function describeWork(
 ): Promise<CommitMessage> {
   const { linear_issue } = focus;
   const features = readFeatures(context);
-  const feature = features.find(({ id }) => isAbout(focus, id))?.id;
+  const ids = features.map(({ id }) => id);
+  const feature = ids.find((id) => isAbout(focus, id));
   const subject = taskTitle(focus, [feature, linear_issue]) || sessionName(running.id);
   const verified = features.filter(({ verified_at }) => verified_at && verified_at >= running.started_at);
   const passing = await newlyPassing(context, verified);
@@ -89,12 +90,7 @@ async function describeWork(
     id: linear_issue ?? feature ?? 'FORGE',
     subject: `Session end: ${subject}`,
     what: done.length > 0 ? [...done] : ['Archived the session'],
-    why:
-      reasonOf(
-        focus,
-        running.goal,
-        features.map(({ id }) => id),
-      ) || 'The next session starts from what this one knew.',
+    why: reasonOf(focus, running.goal, ids) || 'The next session starts from what this one knew.',
     learned: [...learned],
     updated: passing.map(({ id }) => `features.json (${id} now passing)`),
     backtrace: { parent: 'none', linear: linear_issue ?? 'none', session: sessionName(running.id) },

@@ -74,9 +74,6 @@ function toClaim(entry: KvEntry | null): ServerClaim | null {
 export const msLeft = ({ claim, created }: ServerClaim, now: number): number =>
   created + claim.seconds * 1000 - now;
 
-/** At most this many claims are read. */
-const MAX_CLAIMS = 20_000;
-
 /** Every claim of the project. */
 export async function listClaims(bucket: Bucket, ms: number): Promise<ServerClaim[]> {
   if (bucket.entries === 0) return [];
@@ -86,7 +83,7 @@ export async function listClaims(bucket: Bucket, ms: number): Promise<ServerClai
     for await (const entry of watch) {
       const claim = toClaim(entry);
       if (claim) claims.push(claim);
-      if (entry.delta === 0 || claims.length >= MAX_CLAIMS) break;
+      if (entry.delta === 0) break;
     }
   };
   try {

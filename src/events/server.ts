@@ -30,13 +30,11 @@ export interface Server {
   describe(error: unknown): string;
 }
 
-/** How to reach the server: addresses, and the credentials of this person. */
+/** How to reach the server, with the credentials of this person. */
 interface Target {
-  servers: string[];
+  /** Its addresses without credentials. */
   name: string;
-  options: ConnectionOptions;
-  /** For a seed or a file of credentials. */
-  authenticator: ((nats: Nats) => NonNullable<ConnectionOptions['authenticator']>) | null;
+  options: ConnectionOptions & { servers: string[] };
   secrets: string[];
 }
 
@@ -73,20 +71,18 @@ export function requireOn(context: Context): void {
 
 /** Exit 6 `events.unreachable` when there is no connection after `ms`. `stays`: reconnects forever. */
 export async function openServer(context: Context, ms: number, stays = false): Promise<Server> {
-  const { servers, name, options, authenticator, secrets } = readTargetOf(context);
-  const describe = (error: unknown): string => describeError(error, secrets);
   const nats = await import('./nats.js');
+  const { name, options, secrets } = readTargetOf(context, nats);
+  const describe = (error: unknown): string => describeError(error, secrets);
   const once = { reconnect: false, maxReconnectAttempts: 0 };
   const forever = { reconnect: true, maxReconnectAttempts: -1, reconnectTimeWait: 500 };
   try {
     const connecting = () =>
       nats.connect({
         ...options,
-        ...(authenticator ? { authenticator: authenticator(nats) } : {}),
-        servers,
         name: 'forge',
         // Each server gets its share, so that a silent one leaves time for the others.
-        timeout: Math.max(50, Math.floor(ms / servers.length)),
+        timeout: Math.max(50, Math.floor(ms / options.servers.length)),
         ...(stays ? forever : once),
         noAsyncTraces: true,
       });
@@ -134,7 +130,7 @@ const CREDENTIALS = {
 type Credentials = { [K in keyof typeof CREDENTIALS]?: string };
 
 /** Credentials come from the environment or from a context file of this person, never from the repository. */
-function readTargetOf(context: Context): Target {
+function readTargetOf(context: Context, nats: Nats): Target {
   const { env } = context.world;
   const given: Credentials = readNatsContext(env);
   for (const [name, variable] of Object.entries(CREDENTIALS))
@@ -154,21 +150,19 @@ function readTargetOf(context: Context): Target {
     host: hosts[0]?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '') ?? '',
   };
   const wantsTls = parts.some((each) => each.tls) || Boolean(ca || cert);
-  const seed =
-    nkey && Buffer.from(/^S[A-Z2-7]{57}$/.test(nkey) ? nkey : readCredential(env, nkey, 'NATS_NKEY').trim());
-  const file = creds && Buffer.from(readCredential(env, creds, 'NATS_CREDS'));
+  const read = (path: string, name: string): Buffer => Buffer.from(readCredential(env, path, name).trim());
+  const seed = nkey && (/^S[A-Z2-7]{57}$/.test(nkey) ? Buffer.from(nkey) : read(nkey, 'NATS_NKEY'));
+  const authenticator = creds
+    ? nats.credsAuthenticator(read(creds, 'NATS_CREDS'))
+    : seed && nats.nkeyAuthenticator(seed);
   return {
-    servers: hosts,
     name: parts.map(({ host, tls }) => `${tls ? 'tls' : 'nats'}://${host}`).join(','),
     options: {
+      servers: hosts,
       ...(user && pass ? { user, pass } : token ? { token } : {}),
       ...(wantsTls ? { tls } : {}),
+      ...(authenticator ? { authenticator } : {}),
     },
-    authenticator: file
-      ? (nats) => nats.credsAuthenticator(file)
-      : seed
-        ? (nats) => nats.nkeyAuthenticator(seed)
-        : null,
     secrets: [pass, token, nkey].filter((secret): secret is string => !!secret && secret.length > 2),
   };
 }

@@ -1,4 +1,4 @@
-import { command, type Group } from '../cli/spec.js';
+import { command, type Group, given } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { plural } from '../core/text.js';
 import type { Artifact, ArtifactProblem } from '../index.js';
@@ -25,9 +25,9 @@ export const group: Group = {
       ],
       writes: true,
       run: (call, file) => {
-        const { type = 'docs', name } = call.options as { type?: 'docs'; name?: string };
-        const input = { file: file as string, type, cwd: call.cwd, ...(name === undefined ? {} : { name }) };
-        return call.forge().artifact.add(input);
+        const { type = 'docs' } = call.options as { type?: 'docs' };
+        const name = given<{ name: string }>(call, 'name');
+        return call.forge().artifact.add({ file: file as string, type, cwd: call.cwd, ...name });
       },
       render: ({ path, triv }, style) => `${style.good('✓')} ${path}\n${style.dim(triv)}`,
     }),

@@ -1,4 +1,4 @@
-import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
+import { type Call, type CommandSpec, command, type Group, given, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
@@ -88,10 +88,7 @@ const summary: CommandSpec<{ count: number; formattedText: string; left: number 
   summary: 'Show the findings as an agent gets them',
   example: 'forge finding summary --budget 300',
   options: [{ flags: '--budget <tokens>', help: 'the most tokens', number: [50, 100_000] }],
-  run: (call) =>
-    call
-      .forge()
-      .finding.summary(call.options.budget === undefined ? {} : { budget: call.options.budget as number }),
+  run: (call) => call.forge().finding.summary(given<{ budget: number }>(call, 'budget')),
   render: ({ count, formattedText, left }) => {
     if (count === 0) return 'No findings yet.';
     return `${escapeControls(formattedText)}${left > 0 ? `\n… ${left} more: forge finding list` : ''}`;
@@ -106,21 +103,14 @@ const stats: CommandSpec<FindingStats> = {
   render: (value, style) =>
     columns(
       [
-        ['calls that read', String(value.calls), ''],
-        [
-          'repeats',
-          String(value.exact_repeats + value.near_repeats),
-          `${value.exact_repeats} in the same words, ${value.near_repeats} in others`,
-        ],
-        ['no longer true', String(value.stale), 'asked again with reason'],
-        ['refused', String(value.avoided), 'findings.mode = "deny"'],
-        ['tokens repeated', `≈ ${value.tokens_repeated}`, 'an estimate'],
-        ['tokens saved', `≈ ${value.tokens_saved}`, 'an estimate'],
-      ].map(([what, count, note]) => [
-        what as string,
-        style.strong(count as string),
-        style.dim(note as string),
-      ]),
+        ['calls that read', `${value.calls}`],
+        ['repeats in the same words', `${value.exact_repeats}`],
+        ['repeats in others', `${value.near_repeats}`],
+        ['no longer true, asked again', `${value.stale}`],
+        ['refused', `${value.avoided}`],
+        ['tokens repeated', `≈ ${value.tokens_repeated}`],
+        ['tokens saved', `≈ ${value.tokens_saved}`],
+      ].map(([what = '', count = '']) => [what, style.strong(count)]),
     ),
 };
 

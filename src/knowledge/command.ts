@@ -1,4 +1,4 @@
-import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
+import { type Call, command, type Group, given, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, oneLine, oneOf, plural } from '../core/text.js';
@@ -179,11 +179,8 @@ export const noteGroup: Group = {
       ],
       writes: true,
       run: async (call, text) => {
-        const { replaces } = call.options as { replaces?: string };
-        return call.forge().note.add({
-          text: await call.text(text as string),
-          ...(replaces === undefined ? {} : { replaces }),
-        });
+        const replaces = given<{ replaces: string }>(call, 'replaces');
+        return call.forge().note.add({ text: await call.text(text as string), ...replaces });
       },
       render: showAdded,
     }),

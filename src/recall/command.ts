@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { type CommandSpec, command, type Group } from '../cli/spec.js';
+import { type CommandSpec, command, type Group, given } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { makeToken, oneLine } from '../core/text.js';
 import type { Recalled, RecallHit } from '../index.js';
@@ -36,14 +36,11 @@ const recall: CommandSpec<Answer> = {
     { flags: '--since <time>', help: 'only since a date, or an age such as 30d' },
   ],
   run: async (call, ...words) => {
-    const { limit, tier, since } = call.options as { limit?: number; tier?: string; since?: string };
     // The first call makes many short-lived objects. V8 would let their space grow to 32 MiB, which makes nothing faster.
     setFlagsFromString('--semi-space-growth-factor=1');
     const found = await call.forge().recall({
       query: words.join(' '),
-      ...(limit === undefined ? {} : { limit }),
-      ...(tier === undefined ? {} : { tier }),
-      ...(since === undefined ? {} : { since }),
+      ...given<{ limit: number; tier: string; since: string }>(call, 'limit', 'tier', 'since'),
     });
     return call.world.isAgent ? { ...found, boundary: makeToken(12) } : found;
   },

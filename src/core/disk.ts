@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { corrupted, refused } from './error.js';
 import {
@@ -62,14 +62,20 @@ export class Disk {
     if (this.isHeld || this.dryRun) return work();
     const path = lockFile(this.layout);
     this.checkInside(dirname(path));
-    return withLock(path, { ...this.policy, waitMs }, (isHeld) => {
-      this.isHeld = isHeld;
-      try {
-        return work();
-      } finally {
-        this.isHeld = null;
-      }
-    });
+    const isNew = !existsSync(this.layout.dir);
+    try {
+      return withLock(path, { ...this.policy, waitMs }, (isHeld) => {
+        this.isHeld = isHeld;
+        try {
+          return work();
+        } finally {
+          this.isHeld = null;
+        }
+      });
+    } finally {
+      // A refused init leaves no folder.
+      if (isNew) removeIfUnused(this.layout.dir);
+    }
   }
 
   /** Tells one holding of the lock from the next; null while it is free. */
@@ -212,6 +218,17 @@ export class Disk {
       throw corrupted('file.outside', `${file} is reached through a symlink (to ${real}).`, { file });
     }
     this.checked.add(folder);
+  }
+}
+
+/** Removes a `.forge/` that has only the lock's folder. */
+function removeIfUnused(dir: string): void {
+  try {
+    if (readdirSync(dir).join() !== 'local') return;
+    rmdirSync(join(dir, 'local'));
+    rmdirSync(dir);
+  } catch {
+    // Another process uses it.
   }
 }
 

@@ -161,7 +161,5 @@ export const schemaNames = later(() => import('./library/schemas.js'), 'schemaNa
 export const schemaOf = later(() => import('./library/schemas.js'), 'schemaOf');
 
 /** The inputs of the MCP tools. */
-export async function toolInputs() {
-  const { checkToolInput, toolSchemas } = await import('./library/schemas.js');
-  return { schemas: toolSchemas(), check: checkToolInput };
-}
+export const toolSchemas = later(() => import('./library/schemas.js'), 'toolSchemas');
+export const checkToolInput = later(() => import('./library/schemas.js'), 'checkToolInput');

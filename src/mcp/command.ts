@@ -2,7 +2,7 @@ import { maskError, refuseFields } from '../cli/input-guard.js';
 import { type Call, command, type Group, version } from '../cli/spec.js';
 import { isBuilder } from '../core/environment.js';
 import { toForgeError } from '../core/error.js';
-import { openForge, servedWorld, textGuard, toolInputs } from '../index.js';
+import { checkToolInput, openForge, servedWorld, textGuard, toolSchemas } from '../index.js';
 import type { Host } from './server.js';
 
 async function hostOf(call: Call): Promise<Host> {
@@ -10,16 +10,13 @@ async function hostOf(call: Call): Promise<Host> {
   const world = servedWorld(call.world);
   const { env } = world;
   const open = () => openForge(cwd, { world });
-  let inputs: ReturnType<typeof toolInputs> | undefined;
   return {
     version: version(),
     channel: await call.channel(),
     stop: call.stops(() => {}).finish,
     open,
-    inputs: () => {
-      inputs ??= toolInputs();
-      return inputs;
-    },
+    schemas: toolSchemas,
+    check: checkToolInput,
     guard: (fields) => refuseFields(fields, { env, dir: cwd, forge: open, records: true }),
     clean: async (text) => (await textGuard.clean(text)).text,
     isBuilder: isBuilder(env),

@@ -1,7 +1,7 @@
 import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { harmless, mapTexts } from '../core/text.js';
-import type { Forge, ToolName } from '../index.js';
+import type { checkToolInput, Forge, ToolName, toolSchemas } from '../index.js';
 import { type Channel, Lines } from './lines.js';
 import { RESOURCES, readRecord, TOOLS, type Watch } from './tools.js';
 
@@ -14,11 +14,8 @@ export interface Host {
   /** Opens `.forge/` again for each call. */
   open(): Forge;
   /** The inputs of the tools. Loaded when a client asks for tools, so that the greeting does not wait. */
-  inputs(): Promise<{
-    schemas: Record<ToolName, Record<string, unknown>>;
-    /** Exit 2 names the wrong field. */
-    check(name: ToolName, input: unknown): Record<string, unknown>;
-  }>;
+  schemas: typeof toolSchemas;
+  check: typeof checkToolInput;
   /** LTM-13: refuses secrets before anything is done with them or repeated. */
   guard(fields: { path: string; text: string }[]): Promise<void>;
   /** A text as it is stored: without terminal colors and the like. */
@@ -120,7 +117,7 @@ async function answerCall(
     const given = reads ? raw : await mapTexts(raw, host.clean);
     // Before the check of the form, whose error would repeat the input.
     if (!reads) await host.guard(textsOf(given));
-    const input = (await host.inputs()).check(name, given);
+    const input = await host.check(name, given);
     watch.signal.throwIfAborted();
     const value = harmless(await run(host.open(), input as never, watch));
     return {
@@ -194,7 +191,7 @@ const WRITES = { destructiveHint: false, openWorldHint: false };
 const READS = { readOnlyHint: true, openWorldHint: false };
 
 async function listTools(host: Host): Promise<object[]> {
-  const { schemas } = await host.inputs();
+  const schemas = await host.schemas();
   // LTM-12: a builder may not record.
   const names = (Object.keys(TOOLS) as ToolName[]).filter(
     (name) => !host.isBuilder || !['memory_record', 'feature_add'].includes(name),

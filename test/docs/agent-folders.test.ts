@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { AGENTS, isAgent } from '../../src/agent/agents.js';
 import { parseArgv } from '../../src/cli/program.js';
-import { toolInputs } from '../../src/index.js';
+import { toolSchemas } from '../../src/index.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
@@ -38,7 +38,7 @@ describe.each(skills)('AGT-01 %s', (path) => {
   });
 
   it('names tools that the MCP server has', async () => {
-    const { schemas } = await toolInputs();
+    const schemas = await toolSchemas();
     const named = [...body.matchAll(/\(`(\w+_?\w+)`\)/g)].map(([, name = '']) => name);
     expect(named.length).toBeGreaterThan(6);
     expect(named.filter((name) => !Object.keys(schemas).includes(name))).toEqual([]);

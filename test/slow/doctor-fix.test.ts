@@ -113,7 +113,7 @@ describe('LAY-09 forge doctor --fix', () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
     expect((await forgeJson(project, [])).next).toEqual([
-      'forge doctor --fix',
+      'forge doctor',
       'git status   # a merge is in progress',
     ]);
     for (const args of [['feature', 'list'], ['next'], ['briefing'], ['session', 'start']]) {

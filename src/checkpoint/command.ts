@@ -9,7 +9,8 @@ import type {
   VerifiedCheckpoints,
 } from '../index.js';
 
-function watch(call: Call): CheckpointWatch {
+/** Shows the commands that run, and the output of those that fail. */
+export function watch(call: Call): CheckpointWatch {
   const { write: onOutput, end: onEnd } = call.tail();
   return { onStart: (line) => call.say(oneLine(line, 200)), onOutput, onEnd, signal: call.signal };
 }

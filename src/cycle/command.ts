@@ -1,6 +1,5 @@
 import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
-import { usage } from '../core/error.js';
 import { escapeControls, harmless, jsonLine, oneLine, plural } from '../core/text.js';
 import type { CycleResult, CycleWatch, LoopOptions, Stage } from '../index.js';
 import { countCycles } from './loop-state.js';
@@ -12,23 +11,14 @@ const TIMEOUT: OptionSpec = {
   number: [1, 604_800],
 };
 
-/** The words after `--`. Exit 2 without any. */
-function commandOf(words: readonly string[], name: string): string[] {
-  if (words.length > 0) return [...words];
-  throw usage(`${name}.command`, `forge ${name} needs a command to run.`, {
-    hint: `forge ${name} -- COMMAND`,
-  });
-}
-
 /** Shows the progress, and lets Ctrl-C end the cycle cleanly. */
 function watchCycle(call: Call): CycleWatch & { end(): void } {
   const view = call.view(makeCycleView);
   return { ...view, ...call.stops(view.note) };
 }
 
-async function run(call: Call, ...words: string[]): Promise<CycleResult> {
+async function run(call: Call, ...command: string[]): Promise<CycleResult> {
   const { timeout, task } = call.options as { timeout?: number; task?: string };
-  const command = commandOf(words, 'cycle');
   const watch = watchCycle(call);
   try {
     return await call.forge().cycle({ command, timeout_seconds: timeout, task }, watch);
@@ -70,7 +60,7 @@ export const group: Group = {
   commands: [
     command<CycleResult>({
       name: 'cycle',
-      args: ['[command...]'],
+      args: ['<command...>'],
       summary: 'Run a command as one governed cycle: briefed, judged by its tests and recorded',
       example: 'forge cycle -- npm test',
       options: [
@@ -109,10 +99,10 @@ type LoopFlags = Partial<Record<'maxCycles' | 'maxTime' | 'sleep' | 'maxFailures
   resume?: boolean;
 };
 
-function optionsOf(call: Call, words: readonly string[]): LoopOptions {
+function optionsOf(call: Call, command: string[]): LoopOptions {
   const { maxCycles, maxTime, sleep, maxFailures, timeout, resume } = call.options as LoopFlags;
   return {
-    command: commandOf(words, 'loop'),
+    command,
     max_cycles: maxCycles,
     max_time_seconds: maxTime,
     sleep_seconds: sleep,
@@ -122,14 +112,14 @@ function optionsOf(call: Call, words: readonly string[]): LoopOptions {
   };
 }
 
-async function runLoop(call: Call, ...words: string[]): Promise<LoopResult> {
+async function runLoop(call: Call, ...command: string[]): Promise<LoopResult> {
   const watch = watchCycle(call);
   const onCycle = (result: CycleResult): void => {
     call.print(call.flags.json ? jsonLine(result) : `${renderCycle(harmless(result), call.style)}\n`);
     for (const warning of result.warnings) call.say(`! ${harmless(warning)}`);
   };
   try {
-    return await call.forge().loop(optionsOf(call, words), { ...watch, onCycle });
+    return await call.forge().loop(optionsOf(call, command), { ...watch, onCycle });
   } finally {
     watch.end();
   }
@@ -143,7 +133,7 @@ export const loopGroup: Group = {
   commands: [
     command<LoopResult>({
       name: 'loop',
-      args: ['[command...]'],
+      args: ['<command...>'],
       summary:
         'Repeat governed cycles; with --json one line each, and a last one with the reason for the end',
       example: 'forge loop --max-cycles 1 -- npm test',

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { formatArgv, quoteWord, splitCommand, testArgv } from '../core/argv.js';
+import { formatArgv, testArgv } from '../core/argv.js';
 import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { shownFrom } from '../core/paths.js';
@@ -166,7 +166,7 @@ export async function addFeature(
   watch: VerifyWatch = {},
 ): Promise<AddedFeature> {
   const { id, run = true, ...change } = checkInput(FeatureInput, raw);
-  checkChange(context, change, `forge feature add ${quoteWord(change.name)}`);
+  checkChange(context, change);
   const feature = changeFeatures(context, (features) => {
     if (id === undefined) refuseSameName(features, change.name);
     const added = planFeature(features, id ?? makeId(features, change.name), change, timestamp(context));
@@ -183,7 +183,7 @@ export async function editFeature(
   const { id, run = true, ...change } = checkInput(FeatureEdit, raw);
   if (Object.values(change).every((value) => value === undefined))
     throw usage('feature.nothing', 'Nothing to change.', { hint: `forge feature edit ${id} --help` });
-  checkChange(context, change, `forge feature edit ${id}`);
+  checkChange(context, change);
   const { before, feature } = changeFeatures(context, (features) => {
     const before = requireFeature(features, id);
     const feature = planEdit(features, id, change);
@@ -211,20 +211,12 @@ function checkTexts(
   if (linear_issue) checkId(linear_issue, label('linear_issue'));
 }
 
-/** `typed` is the command without its tests, for the hint. */
-function checkChange(context: Context, change: FeatureChange, typed: string): void {
+function checkChange(context: Context, change: FeatureChange): void {
   // A builder does not choose the tests that judge its work.
   if (change.tests !== undefined) requireSupervisor(context, JUDGED_BY);
   checkTexts(change);
-  if (readConfig(context).features.test_command !== '') return;
-  for (const test of change.tests ?? []) {
-    try {
-      splitCommand(test);
-    } catch (error) {
-      if (!(error instanceof ForgeError) || error.hint === undefined) throw error;
-      throw usage(error.code, error.message, { hint: `${typed} --test ${quoteWord(error.hint)}` });
-    }
-  }
+  const { test_command } = readConfig(context).features;
+  for (const test of change.tests ?? []) testArgv(test, test_command);
 }
 
 /** Approves the new tests and runs them once. B-88: a server approves nothing, since its client may have no shell. */

@@ -1,16 +1,10 @@
 import { resolve } from 'node:path';
+import { watch } from '../checkpoint/command.js';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { firstPaths, harmless, oneLine, plural } from '../core/text.js';
-import type {
-  BackupList,
-  CheckpointWatch,
-  InspectedCheckpoint,
-  Recovered,
-  RecoveryPlan,
-  Undone,
-} from '../index.js';
+import type { BackupList, InspectedCheckpoint, Recovered, RecoveryPlan, Undone } from '../index.js';
 import { lacksCheckpoint } from './rules.js';
 
 type RecoverAnswer = RecoveryPlan | Recovered | Undone | BackupList | InspectedCheckpoint;
@@ -157,16 +151,6 @@ async function run(call: Call): Promise<RecoverAnswer> {
   if (flags.worktree !== undefined) return recover.inspect({ to, dir: resolve(call.cwd, flags.worktree) });
   if (flags.undo !== undefined) return recover.undo(flags.undo === true ? {} : { backup: flags.undo });
   return recover.act(target, { ...watch(call), confirm: (plan) => confirmRollback(call, plan) });
-}
-
-function watch(call: Call): CheckpointWatch {
-  const { write: onOutput, end: onEnd } = call.tail();
-  return {
-    onStart: (line) => call.say(`Running: ${oneLine(line, 200)}`),
-    onOutput,
-    onEnd,
-    signal: call.signal,
-  };
 }
 
 async function confirmRollback(call: Call, plan: RecoveryPlan): Promise<boolean> {

@@ -40,7 +40,7 @@ describe('two recoveries at once', () => {
     expect(refused.map(([code]) => code)).toEqual(refused.map(() => 3));
     for (const [, said] of refused)
       expect(said).toMatch(
-        /^(?:Running: [^\n]*\n)?forge: [^\n]*(nothing was (changed|done)|HEAD moved)[^\n]*\n {2}→ [^\n]+\n$/,
+        /^(?:grep [^\n]*\n)?forge: [^\n]*(nothing was (changed|done)|HEAD moved)[^\n]*\n {2}→ [^\n]+\n$/,
       );
     expect([differsFrom(project, CHECKPOINT), benches(project)]).toEqual(['', []]);
     expect((await backups(project)).backups).toHaveLength(1);
@@ -58,7 +58,7 @@ describe('two recoveries at once', () => {
     expect([other.exitCode, other.stderr]).toEqual([
       3,
       expect.stringMatching(
-        /^Running: [^\n]*\nforge: Another recovery is running here; nothing was changed\.\n {2}→ forge recover --plan {3}# once it is done; .*recover-claim\.json\n$/,
+        /^grep [^\n]*\nforge: Another recovery is running here; nothing was changed\.\n {2}→ forge recover --plan {3}# once it is done; .*recover-claim\.json\n$/,
       ),
     ]);
     expect(runBinary(project.dir, ['recover', '--undo', '--yes']).exitCode).toBe(2);
@@ -82,7 +82,7 @@ describe.skipIf(!hasStrace)('a full disk', () => {
     );
     expect([struck.exitCode, struck.stderr]).toEqual([
       6,
-      expect.stringMatching(/^Running: [^\n]*\nforge: ENOSPC: no space left on device[^\n]*\n$/),
+      expect.stringMatching(/^grep [^\n]*\nforge: ENOSPC: no space left on device[^\n]*\n$/),
     ]);
     expect([files(project), benches(project)]).toEqual([before, []]);
     expect(runBinary(project.dir, ['recover', '--yes']).exitCode).toBe(0);

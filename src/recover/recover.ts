@@ -83,7 +83,7 @@ export async function recover(
   }
   const record = { kind: 'recovery', move: makeToken(8), action: 'continue', ...about(plan) };
   const audit = context.disk.withLock(() => storeAudit(context, record));
-  return { ...plan, audit, next: toFix(plan, input.to) };
+  return { ...plan, audit, next: toFix(plan) };
 }
 
 /** The audit record of a decision. */
@@ -195,12 +195,11 @@ function toSettle({ rules, checks, checkpoint, divergence }: RecoveryPlan): stri
   ];
 }
 
-const toFix = ({ checks }: RecoveryPlan, to?: string): string[] => {
+const toFix = ({ checks }: RecoveryPlan): string[] => {
   const failed = checks.filter(({ state }) => state === 'failed');
   return [
     ...failed.map((check) => `fix ${describeCheck(check)}`),
     failed.length > 0 ? 'git diff   # only uncommitted work can have broken it' : 'forge checkpoint create',
-    ...(to === undefined ? [] : [`forge recover --to ${to} --rollback   # goes back all the same`]),
   ];
 };
 

@@ -15,7 +15,7 @@ import {
   trust,
 } from '../support/cycles.js';
 import { BIN, forgeJson, runBinary, runForge } from '../support/forge.js';
-import { FEATURES, makeForge } from '../support/forge-project.js';
+import { makeForge } from '../support/forge-project.js';
 import { isSoak } from '../support/kills.js';
 import { LEDGER, logOf } from '../support/memory.js';
 import { commitAll, HANG, makeFolder, type Project } from '../support/project.js';
@@ -38,18 +38,13 @@ describe('forge cycle', () => {
     expect(await refusal(project, ['cycle', '--task', '../x', '--', 'true'])).toMatchObject({ exitCode: 2 });
   });
 
-  it.each([
-    ['edits a ledger', `sed -i 's/"task_id":"A"/"task_id":"B"/' ${LEDGER}/*.jsonl`, /memory/],
-    ['changes the settings', `echo '# more' >> .forge/config.toml`, /config\.toml was changed/],
-    ['changes init.sh', `echo 'true' >> .forge/init.sh`, /init\.sh was changed/],
-    ['weakens its test', `sed -i 's/test -f done/true/' ${FEATURES}`, /the tests of A were changed/],
-    ['damages the list of features', `echo '{' > ${FEATURES}`, /damaged by the command/],
-  ])('GOV-01 LTM-05 a command that %s broke a rule, whatever its exit code', async (_, script, violation) => {
+  it('GOV-01 LTM-05 a command that edits a ledger broke a rule, whatever its exit code', async () => {
     const project = await ready();
     await cycle(project, ['--', 'true']);
-    const result = await cycle(project, sh(`touch done; ${script}`));
+    const script = `touch done; sed -i 's/"task_id":"A"/"task_id":"B"/' ${LEDGER}/*.jsonl`;
+    const result = await cycle(project, sh(script));
     expect(result.classification).toBe('GOVERNANCE_VIOLATION');
-    expect(result.report?.governance_violations).toContainEqual(expect.stringMatching(violation));
+    expect(result.report?.governance_violations).toContainEqual(expect.stringMatching(/memory/));
     expect(result.exit).not.toBe(0);
   });
 

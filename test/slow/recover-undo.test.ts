@@ -130,7 +130,7 @@ describe('forge undo', () => {
     project.write('src/extra.js', 'extra\n');
     const before = files(project);
     const kept = await runForge(project, ['recover', '--to', 'checkpoint/APP-1-v1', '--yes']);
-    expect(kept.stdout).toContain('forge recover --to checkpoint/APP-1-v1 --rollback   # goes back');
+    expect(kept.stdout).toContain('To go back instead: forge recover --rollback');
     expect(files(project)).toEqual(before);
     const again = ['recover', '--to', 'checkpoint/APP-1-v1', '--rollback'];
     expect(await forgeError(project, again)).toMatchObject({

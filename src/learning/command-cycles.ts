@@ -162,6 +162,16 @@ function paintClass(classification: string | null, style: Style): string {
   return classification === 'PARTIAL_SUCCESS' ? style.warn(classification) : style.bad(classification);
 }
 
+const STATUS = { valid: 'good', contested: 'warn', invalid: 'bad' } as const;
+
+/** A piece of knowledge in a table: its status, scope, words, evidence and id. */
+export function knownRow(entry: MemoryReport['knowledge'][number], style: Style): string[] {
+  const { status, scope, pattern, knowledge_id } = entry;
+  const what = style[STATUS[status]](status === 'valid' ? 'known' : status);
+  const why = `${describeEvidence(entry)}, ${style.dim(knowledge_id.slice(0, 12))}`;
+  return [what, scope, oneLine(pattern, 80), why];
+}
+
 function renderReport(report: MemoryReport, style: Style): string {
   const { from, to, counts, cycles, knowledge, breaches, overrides, repairs, by_classification } = report;
   const { due_in, waits } = report.consolidation;
@@ -170,12 +180,7 @@ function renderReport(report: MemoryReport, style: Style): string {
   const known = (isContested: boolean): string[][] =>
     knowledge
       .filter(({ status }) => (status === 'contested') === isContested)
-      .map((entry) => [
-        entry.status === 'valid' ? style.good(entry.status) : style.warn(entry.status),
-        ...[entry.scope, oneLine(entry.pattern, 80)],
-        describeEvidence(entry) +
-          (entry.evidence_cycles.length > 0 ? ` (${entry.evidence_cycles.join(', ')})` : ''),
-      ]);
+      .map((entry) => knownRow(entry, style));
   const events = [...breaches, ...overrides, ...repairs].sort((a, b) => compareText(a.at, b.at));
   const section = (title: string, rows: string[][]): string[] =>
     rows.length > 0 ? ['', style.strong(title), columns(rows, '  ')] : [];

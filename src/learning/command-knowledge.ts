@@ -2,7 +2,7 @@ import { type Call, command, given, REASON, reasonOf } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine, oneOf, plural } from '../core/text.js';
 import type { Forge, Overridden, Promoted, Reset } from '../index.js';
-import { SCOPE } from './command-cycles.js';
+import { knownRow, SCOPE } from './command-cycles.js';
 import { describeEvidence } from './proven.js';
 
 const CONDITIONS: Record<string, string> = {
@@ -26,45 +26,36 @@ function renderWhen({ due, due_in, ran, waits }: Promoted, style: Style): string
 
 const MAX_ROWS = 40;
 
-type Row = [what: string, about: { pattern: string; scope: string }, why: string];
-
 /** The outcome for each pattern, and why. */
-function renderChanges({ ran, promoted, contested, reinstated, rejected }: Promoted, style: Style): Row[] {
+function renderChanges(
+  { ran, promoted, contested, reinstated, rejected }: Promoted,
+  style: Style,
+): string[][] {
   const will = ran ? '' : 'to be ';
+  const row = (what: string, { scope, pattern }: { scope: string; pattern: string }, why: string) => [
+    ...[what, scope, oneLine(pattern, 80), why],
+  ];
   return [
-    ...promoted.map((entry): Row => {
+    ...promoted.map((entry) => {
       const how = describeEvidence({ kind: 'knowledge', ...entry });
-      return [style.good(`${will}promoted`), entry, `${how} (${entry.evidence_cycles.join(', ')})`];
+      return row(style.good(`${will}promoted`), entry, `${how} (${entry.evidence_cycles.join(', ')})`);
     }),
-    ...contested.map((entry): Row => {
+    ...contested.map((entry) => {
       const against = plural(entry.contradicts.length, 'evaluation');
-      return [style.warn(`${will}contested`), entry, `contradicted by ${against}`];
+      return row(style.warn(`${will}contested`), entry, `contradicted by ${against}`);
     }),
-    ...reinstated.map((entry): Row => {
-      return [style.good(`${will}reinstated`), entry, plural(entry.evidence.length, 'clean cycle')];
-    }),
-    ...rejected.map((entry): Row => {
+    ...reinstated.map((entry) =>
+      row(style.good(`${will}reinstated`), entry, plural(entry.evidence.length, 'clean cycle')),
+    ),
+    ...rejected.map((entry) => {
       const observed = `seen in ${plural(entry.observed, 'cycle')}, 3 are needed`;
       const failed = entry.failed.map((name) => CONDITIONS[name] ?? observed);
-      return [style.dim('not yet'), entry, `${failed.join('; ')} (${entry.candidate})`];
+      return row(style.dim('not yet'), entry, `${failed.join('; ')} (${entry.candidate})`);
     }),
   ];
 }
 
-const STATUS = { valid: 'good', contested: 'warn', invalid: 'bad' } as const;
-
-function renderKnown(entry: Promoted['known'][number], style: Style): Row {
-  const { status, knowledge_id } = entry;
-  const what = style[STATUS[status]](status === 'valid' ? 'known' : status);
-  return [what, entry, `${describeEvidence(entry)}, ${style.dim(knowledge_id.slice(0, 12))}`];
-}
-
-function renderTable(rows: readonly Row[]): string[] {
-  const cells = rows
-    .slice(0, MAX_ROWS)
-    .map(([what, { pattern, scope }, why]) => [what, scope, oneLine(pattern, 80), why]);
-  return rows.length === 0 ? [] : [columns(cells, '  ')];
-}
+const renderTable = (rows: string[][]): string[] => (rows.length === 0 ? [] : [columns(rows, '  ')]);
 
 function renderPromoted(result: Promoted, style: Style): string {
   const { promoted, contested, reinstated, known } = result;
@@ -72,14 +63,14 @@ function renderPromoted(result: Promoted, style: Style): string {
   const rest = known.filter(({ knowledge_id }) => !changed.has(knowledge_id));
   const doubted = rest.filter(({ status }) => status === 'contested');
   const others = rest.filter(({ status }) => status !== 'contested');
-  const rows = [...renderChanges(result, style), ...others.map((entry) => renderKnown(entry, style))];
+  const rows = [...renderChanges(result, style), ...others.map((entry) => knownRow(entry, style))];
   const more = rows.length - MAX_ROWS;
   return [
     renderWhen(result, style),
-    ...renderTable(rows),
+    ...renderTable(rows.slice(0, MAX_ROWS)),
     ...(more > 0 ? [style.dim(`  … ${more} more: forge memory promote "TEXT" shows one, --json all`)] : []),
     ...(doubted.length > 0 ? [style.strong('Contested: do not rely on these')] : []),
-    ...renderTable(doubted.map((entry) => renderKnown(entry, style))),
+    ...renderTable(doubted.map((entry) => knownRow(entry, style))),
   ].join('\n');
 }
 

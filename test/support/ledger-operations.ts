@@ -388,7 +388,8 @@ export const OPERATIONS: Record<string, Operation> = {
       await human(desk, 'repair', ...missing.flatMap((id) => ['--discard', id]));
       for (const id of missing) world.discarded.add(id);
     }
-    if (before.findings.some(({ hint }) => hint)) await human(desk, 'repair');
+    const open = await world.check(desk);
+    if (open.findings.some(({ hint }) => hint)) await human(desk, 'repair');
     if (before.findings.some(({ code: kind }) => kind === 'journal'))
       for (const id of world.flipped) world.discarded.add(id);
     const { findings } = await world.check(desk);

@@ -10,7 +10,6 @@ import type { HookState, HooksInput } from './install.js';
 const STATES: Record<HookState, string> = {
   installed: 'installed',
   new: 'installed now',
-  renewed: 'renewed',
   added: 'added now',
   absent: 'not installed',
   refused: 'cannot be installed',

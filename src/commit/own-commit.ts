@@ -15,7 +15,7 @@ import type { Git } from '../git/client.js';
 import { changedFiles } from '../git/commit.js';
 import { commitAt, readBlob, readLog } from '../git/read.js';
 import type { Found } from '../guard/document.js';
-import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
+import { loadGuard, newHits, refuseFound } from '../guard/guard.js';
 import { readScannable } from '../guard/scan-tree.js';
 import { journaledLines } from '../ledger/memory.js';
 import { doneIds } from '../linear/issue.js';
@@ -33,8 +33,7 @@ export async function guardCommit(context: Context): Promise<void> {
   };
   for (const path of [progressFile(layout), focusFile(layout), kfrFile(layout), sessionFile(layout)]) {
     const bytes = disk.read(path);
-    const name = shown(layout, path);
-    if (bytes) refuse(name, guard.scanBytes(path, bytes).filter(notOwnFolder(context, name)));
+    if (bytes) refuse(shown(layout, path), guard.scanBytes(path, bytes));
   }
   if (!repository || !git) return;
   const written = journaledLines(context);

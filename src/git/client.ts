@@ -61,6 +61,13 @@ export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
   };
 }
 
+/** The same for a hook: with `-a` and with paths, git hands it another index. */
+export function hookGit(cwd: string, env: NodeJS.ProcessEnv): Git {
+  const git = gitIn(cwd, env);
+  const index = env.GIT_INDEX_FILE === undefined ? {} : { GIT_INDEX_FILE: env.GIT_INDEX_FILE };
+  return (args, options) => git(args, { ...options, env: { ...options?.env, ...index } });
+}
+
 /** Environment variables, because `-c` would split a filter's name at its first `=`. */
 function asEnvironment(settings: Settings): Record<string, string> {
   const pairs = settings.flatMap(([name, value], i) => [

@@ -11,7 +11,7 @@ async function scan(call: Call, path?: string): Promise<Timed> {
   const started = performance.now();
   const bar = call.progress('scanning');
   const input = {
-    ...given<{ staged: true; range: string; all: true }>(call, 'staged', 'range', 'all'),
+    ...given<{ staged: true; range: string }>(call, 'staged', 'range'),
     ...(path === undefined ? {} : { path: resolve(call.cwd, path) }),
     ...(baseline === undefined ? {} : { baseline: resolve(call.cwd, baseline) }),
   };
@@ -52,7 +52,6 @@ export const group: Group = {
       options: [
         { flags: '--staged', help: 'the staged changes, as a pre-commit check' },
         { flags: '--range <range>', help: 'what the commits of A..B add, with their messages' },
-        { flags: '--all', help: 'all files, with e-mail, phone, IP and copyright lines outside of .forge/' },
         {
           flags: '--baseline <file>',
           help: 'the --json of an earlier scan: report only new findings',

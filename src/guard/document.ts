@@ -197,6 +197,8 @@ const OWN: ReadonlyMap<string, RegExp> = new Map([
   ...keyed('salt', /^[0-9a-z]{1,62}$/),
   ...keyed('at created_at updated_at started_at ended_at halted_at verified_at learned_at', TIME),
   ...keyed('session resumed_from resumed_by', SLUG),
+  // The project's folder, which may have any name.
+  ['root', /^\/.*$/],
 ]);
 
 function visit(value: unknown, path: string, key: string, fields: Field[]): void {

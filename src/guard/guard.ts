@@ -1,6 +1,6 @@
 import { readOwners } from '../core/environment.js';
 import { ForgeError, outside, REBUILD_HINT } from '../core/error.js';
-import { configFile, sessionFile, shown } from '../core/paths.js';
+import { configFile } from '../core/paths.js';
 import { escapeControls } from '../core/text.js';
 import { gitIn } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
@@ -82,18 +82,12 @@ const isAllowed = (context: Context | undefined, value: string): boolean =>
 export async function installGuard(context: Context): Promise<void> {
   const guard = await loadGuard(context.world.env, context);
   context.disk.guard = (name, bytes, before) => {
-    const found = guard.scanBytes(name, bytes).filter(notOwnFolder(context, name));
+    const found = guard.scanBytes(name, bytes);
     if (found.length === 0) return;
     const fresh = newHits(found, guard.scanBytes(name, before() ?? Buffer.alloc(0)));
     if (fresh.length > 0) throw refusal(context, name, fresh);
   };
 }
-
-/** Leaves out the root path in the running session's file, which stays on this machine: a folder may have any name. */
-export const notOwnFolder =
-  ({ layout }: Context, name: string) =>
-  ({ field, value }: Found): boolean =>
-    field !== 'root' || name !== shown(layout, sessionFile(layout)) || !layout.root.includes(value);
 
 /** Findings in text that forge is to store, the most severe first. */
 export async function inspectInput(
@@ -141,13 +135,9 @@ export function refuseFound(
 export const redactText = async (text: string): Promise<string> =>
   replaceHits(await loadGuard({}), text, (hit) => placeholderOf(hit.class));
 
-/** Masks what no message may contain, in text that is only shown. */
-export const maskText = async (text: string): Promise<string> =>
-  replaceHits(await loadGuard({}), text, nameGrave);
-
-/** The same for text of memory: what a person allowed stays. */
-export const maskMemory = async (context: Context, text: string): Promise<string> =>
-  replaceHits(await loadGuard(context.world.env, context), text, nameGrave);
+/** Masks what no message may contain, in text that is only shown. With a context, what a person allowed stays. */
+export const maskText = async (text: string, context?: Context): Promise<string> =>
+  replaceHits(await loadGuard(context?.world.env ?? {}, context), text, nameGrave);
 
 const nameGrave = ({ rule, class: name }: Hit): string | null => (isGrave(name) ? `<${rule}>` : null);
 

@@ -1,18 +1,16 @@
 import * as fs from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { ForgeError, outside, systemCode, usage } from '../core/error.js';
-import { shown } from '../core/paths.js';
 import { isBinary, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Added, readRange, readStaged } from '../git/added.js';
-import { type Git, gitIn, isNoRange, must, words } from '../git/client.js';
+import { type Git, hookGit, isNoRange, must, words } from '../git/client.js';
 import { findForge, findRepository } from '../git/repository.js';
 import { type Context, contextAt } from '../project/project.js';
 import { knowAllowed } from './allow.js';
 import type { Found } from './document.js';
 import { isMarked, markOf, rememberFindings } from './fingerprint.js';
-import { type Guard, type GuardFinding, loadGuard, notOwnFolder, toFinding } from './guard.js';
-import { isGrave } from './rule.js';
+import { type Guard, type GuardFinding, loadGuard, toFinding } from './guard.js';
 
 export interface ScanInput {
   /** A file or folder, absolute; default: the whole project. */
@@ -21,8 +19,6 @@ export interface ScanInput {
   staged?: boolean | 'tracked';
   /** What the commits of `A..B` add; or commit ids, excluded ones with `^` in front. */
   range?: string | readonly string[];
-  /** Every class in every file. Default: only secrets, cards, accounts and ids, without lock files, binaries and vendored folders. */
-  all?: boolean;
   /** A file with the JSON of an earlier scan, whose findings are not reported again. */
   baseline?: string | undefined;
   /** Do not create the fingerprint key if it is missing. */
@@ -47,32 +43,34 @@ export interface Scan {
   skipped: string[];
 }
 
-/** LTM-13: scans existing files, in a `.forge/` or any other folder. Needs no `.forge/` and no git. */
+/**
+ * LTM-13: scans existing files, in a `.forge/` or any other folder. Needs no `.forge/` and no git. Outside of memory only
+ * for secrets, cards, accounts and ids, and without lock files, binaries and vendored folders.
+ */
 export async function scanTree(
   from: string,
   world: World,
   input: ScanInput,
   watch: ScanWatch = {},
 ): Promise<Scan> {
-  const { path, staged, range } = input;
+  const { path, staged, range, baseline, readOnly = false } = input;
   if ([path !== undefined, Boolean(staged), range !== undefined].filter(Boolean).length > 1)
     throw usage('scan.way', 'PATH, --staged and --range cannot be used together.', {
       hint: 'forge guard scan --help',
     });
-  const place = await openPlace(from, world, input);
+  const place = await openPlace(from, world, readOnly);
   const scan: Scan = { findings: [], known: 0, scanned: 0, skipped: [] };
-  const keep = keeperOf(scan, place.context, input);
-  if (staged)
-    await scanChange(place, scan, keep, input, (take) =>
-      readStaged(place.changes(), take, staged === 'tracked'),
-    );
-  else if (range === undefined) await scanFiles(place, scan, keep, input, watch);
+  const keep = keeperOf(scan, place.context, baseline);
+  const { git, guard } = place;
+  const take = (added: Added): void => scanAdded(guard, added, scan, keep);
+  if (!staged && range === undefined) await scanFiles(place, scan, keep, path, watch);
+  else if (!git)
+    throw usage('scan.no_git', `${from} is not in a git repository.`, { hint: 'forge guard scan PATH' });
+  else if (range === undefined) await readStaged(git, take, staged === 'tracked');
   else
-    await scanChange(place, scan, keep, input, (take) =>
-      readRange(place.changes(), range, take).catch((error) => {
-        throw unknownRange(range, error);
-      }),
-    );
+    await readRange(git, range, take).catch((error) => {
+      throw unknownRange(range, error);
+    });
   rememberFindings(place.context.disk, scan.findings);
   return scan;
 }
@@ -89,38 +87,24 @@ interface Place {
   root: string;
   context: Context;
   git: Git | null;
-  changes(): Git;
 }
 
-async function openPlace(
-  from: string,
-  world: World,
-  { readOnly = false, staged }: ScanInput,
-): Promise<Place> {
+async function openPlace(from: string, world: World, readOnly: boolean): Promise<Place> {
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const root = repository?.root ?? found?.root ?? from;
   // Without git and forge nothing is stored, not even the key of the fingerprints.
   const context = contextAt(found?.root ?? root, repository, world, readOnly || (!found && !repository));
   if (found) knowAllowed(context);
-  const git = repository ? gitIn(root, world.env) : null;
-  const changes = (): Git => {
-    if (!git)
-      throw usage('scan.no_git', `${from} is not in a git repository.`, { hint: 'forge guard scan PATH' });
-    // With -a and with paths, git hands its hooks another index.
-    const { GIT_INDEX_FILE: index } = staged ? world.env : {};
-    return index === undefined
-      ? git
-      : (args, options) => git(args, { ...options, env: { GIT_INDEX_FILE: index } });
-  };
-  return { root, context, git, changes, guard: await loadGuard(world.env, found ? context : undefined) };
+  const git = repository ? hookGit(root, world.env) : null;
+  return { root, context, git, guard: await loadGuard(world.env, found ? context : undefined) };
 }
 
 async function scanFiles(
-  { root, context, git, guard }: Place,
+  { root, git, guard }: Place,
   scan: Scan,
   keep: Keep,
-  { path: named, all = false }: ScanInput,
+  named: string | undefined,
   watch: ScanWatch,
 ): Promise<void> {
   const files = await listFiles(root, named ?? root, git);
@@ -130,48 +114,31 @@ async function scanFiles(
     // Lets Ctrl-C and the progress bar in.
     if (i % 50 === 49) await new Promise((done) => setImmediate(done));
     const name = nameOf(root, path);
-    if (!all && path !== named && isSkipped(name)) continue;
+    if (path !== named && isSkipped(name)) continue;
     const read = readScannable(path);
     if ('skipped' in read) {
       if (read.skipped === 'large') scan.skipped.push(name);
       continue;
     }
     scan.scanned++;
-    const found = isForges(name)
-      ? guard
-          .scanBytes(name, Buffer.from(read.text))
-          .filter(notOwnFolder(context, shown(context.layout, path)))
-      : scanPlain(guard, read.text, all);
+    const found = isForges(name) ? guard.scanBytes(name, Buffer.from(read.text)) : guard.scanGrave(read.text);
     keep({ name, line: 1 }, found);
   }
   watch.onProgress?.(files.length, files.length);
 }
 
-async function scanChange(
-  { guard }: Place,
-  scan: Scan,
-  keep: Keep,
-  { all = false }: ScanInput,
-  read: (take: (added: Added) => void) => Promise<void>,
-): Promise<void> {
-  await read(({ file, line, text, commit }) => {
-    if (isSkipped(file)) return;
-    scan.scanned++;
-    const found = file.endsWith('.jsonl')
-      ? guard.scanBytes(file, Buffer.from(text))
-      : scanPlain(guard, text, all || (isForges(file) && !isBinaryArtifact(file, text)));
-    keep({ name: file === '' ? 'commit message' : file, line, commit }, found);
-  });
+/** A repository's own files may contain people and addresses. Memory may not, except in pictures and the like. */
+function scanAdded(guard: Guard, { file, line, text, commit }: Added, scan: Scan, keep: Keep): void {
+  if (isSkipped(file)) return;
+  scan.scanned++;
+  // Of other files, these are only parts.
+  const name = file.endsWith('.jsonl') ? file : '';
+  const isText = isForges(file) && !BINARY.test(file);
+  const found = isText ? guard.scanBytes(name, Buffer.from(text)) : guard.scanGrave(text);
+  keep({ name: file === '' ? 'commit message' : file, line, commit }, found);
 }
 
-const scanPlain = (guard: Guard, text: string, all: boolean): Found[] =>
-  all ? guard.scanFields([{ path: '', text }]) : guard.scanGrave(text);
-
 const isForges = (name: string): boolean => /(^|\/)\.forge\//.test(name);
-
-/** A picture or another artifact that is not text. */
-const isBinaryArtifact = (name: string, text: string): boolean =>
-  /(^|\/)\.forge\/memory\/artifacts\//.test(name) && (BINARY.test(name) || text.includes('\0'));
 
 interface From {
   name: string;
@@ -182,12 +149,10 @@ interface From {
 
 type Keep = (from: From, found: readonly Found[]) => void;
 
-/** A repository's own files may contain people and addresses. Memory may not. */
-function keeperOf(scan: Scan, context: Context, { all, baseline }: ScanInput): Keep {
+function keeperOf(scan: Scan, context: Context, baseline: string | undefined): Keep {
   const isKnown = baseline === undefined ? () => false : readBaseline(baseline);
   return ({ name, line, commit }, found) => {
     for (const hit of found) {
-      if (!all && !isForges(name) && !isGrave(hit.class)) continue;
       if (isKnown(name, hit)) scan.known++;
       else {
         const finding = toFinding(context, name, { ...hit, line: hit.line + line - 1 });

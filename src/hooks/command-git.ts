@@ -19,7 +19,7 @@ import { ForgeError, toForgeError } from '../core/error.js';
 import { hooksRecordFile, shownFrom } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
 import { systemWorld, type World } from '../core/world.js';
-import { type Git, gitIn } from '../git/client.js';
+import { type Git, gitIn, hookGit } from '../git/client.js';
 import { newCommits, parsePushed } from '../git/remote.js';
 import { findForge, findGuarded, type Repository, readGitFile } from '../git/repository.js';
 import { findMarked, readStagedFiles } from '../git/status.js';
@@ -132,7 +132,7 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
 
 /** Files of `.forge/` that this commit changes and that have conflict markers. */
 async function findStagedConflicts({ layout, world }: Context, repository: Repository): Promise<string[]> {
-  const git = indexGit(repository, world);
+  const git = hookGit(repository.root, world.env);
   const folder = `${shownFrom(repository.root, layout.dir)}/`;
   const staged = (await readStagedFiles(git, false)).map(({ path }) => path);
   const ours = staged.filter((path) => path.startsWith(folder));
@@ -191,15 +191,8 @@ async function prepareMessage(from: string, world: World, path: string): Promise
   );
 }
 
-/** With `-a` and with paths, git hands the hook another index. */
-function indexGit({ root }: Repository, { env }: World): Git {
-  const index = env.GIT_INDEX_FILE === undefined ? {} : { GIT_INDEX_FILE: env.GIT_INDEX_FILE };
-  const plain = gitIn(root, env);
-  return (args, options) => plain(args, { ...options, env: { ...options?.env, ...index } });
-}
-
 async function draftMessage(context: Context, repository: Repository, world: World): Promise<string> {
-  const git = indexGit(repository, world);
+  const git = hookGit(repository.root, world.env);
   const files = await readStagedFiles(git, false);
   const { readWork } = await import('../commit/commit.js');
   const { composeMessage } = await import('../commit/compose.js');

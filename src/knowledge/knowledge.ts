@@ -9,7 +9,7 @@ import { queueEvent } from '../events/outbox.js';
 import { FEATURE_LIST } from '../feature/store.js';
 import { userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
-import { maskMemory, maskText } from '../guard/guard.js';
+import { maskText } from '../guard/guard.js';
 import { candidateId, listKnown, openCandidates } from '../learning/knowledge.js';
 import { knowledgeId } from '../learning/proven.js';
 import { derive, readMemory, TIERS } from '../ledger/memory.js';
@@ -186,7 +186,7 @@ function readFile({ disk, layout }: Context): { path: string; bytes: Buffer } {
 
 /** LTM-13: an editor bypasses the guard, and the invariants get into every prompt. */
 const statedIn = (context: Context, text: string): Promise<string[]> =>
-  Promise.all(parseInvariants(text).map((invariant) => maskMemory(context, invariant)));
+  Promise.all(parseInvariants(text).map((invariant) => maskText(invariant, context)));
 
 const ArchitectureEdit = z.strictObject({
   /** Replaces the existing text. Without it an editor is opened, which needs a terminal. */

@@ -11,7 +11,7 @@ import { summarizeFindings } from '../finding/finding.js';
 import { type Commit, readLog } from '../git/read.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
 import { knowAllowed } from '../guard/allow.js';
-import { maskMemory, maskText } from '../guard/guard.js';
+import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
@@ -181,9 +181,9 @@ export async function composeBriefing(
 /** Memory that was committed past the guard may contain a secret. */
 async function masked(context: Context, briefing: Briefing): Promise<Briefing> {
   knowAllowed(context);
-  const text = await maskMemory(context, briefing.text);
+  const text = await maskText(briefing.text, context);
   if (text === briefing.text) return briefing;
-  const maskAll = (items: readonly string[]) => Promise.all(items.map((item) => maskMemory(context, item)));
+  const maskAll = (items: readonly string[]) => Promise.all(items.map((item) => maskText(item, context)));
   const sections = briefing.sections.map(async (each) => ({ ...each, items: await maskAll(each.items) }));
   return { ...briefing, text, tokens: countTokens(text), sections: await Promise.all(sections) };
 }

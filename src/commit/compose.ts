@@ -157,10 +157,6 @@ const VERBS: Record<string, string> = { A: 'Add', D: 'Remove', R: 'Move to', C: 
 
 const unique = (texts: string[]): string[] => [...new Set(texts)];
 
-/** `features.json (F-1` of "features.json (F-1 now passing)": only its last state counts. */
-const nameIn = (updated: string): string => /^features\.json \(\S+/.exec(updated)?.[0] ?? updated;
-
-const END = /^(?:chore: )?session end: /i;
 const isNamed = (text: string): boolean => text !== '' && text !== 'none';
 
 /**
@@ -181,23 +177,18 @@ export function gatherMessages(
   const all = [...commits, draft];
   // A session-end commit may be the only one that names a lesson or a pass.
   const messages = [...parsed, draft];
-  const updated = messages.flatMap((message) => message.updated);
-  const isLast = (line: string, at: number): boolean =>
-    updated.findLastIndex((other) => nameIn(other) === nameIn(line)) === at;
   const reasonsOf = (some: readonly CommitMessage[]): string =>
     unique(some.map(({ why }) => why).filter((why) => why !== '')).join('\n\n');
   const lastNamed = (name: 'linear' | 'session'): string =>
     messages.map(({ backtrace }) => backtrace[name]).findLast(isNamed) ?? 'none';
-  const ended = parsed.findLast(({ subject }) => END.test(subject));
-  const title = draft.subject || (ended?.subject.replace(END, '') ?? '');
   return {
     id: last.id || draft.id,
-    subject: title !== '' && commits.length > 1 ? title : last.subject,
+    subject: draft.subject !== '' && commits.length > 1 ? draft.subject : last.subject,
     isTyped: true,
     what: unique(all.flatMap(({ what }) => what)),
     why: reasonsOf(commits) || draft.why || reasonsOf(parsed),
     learned: unique(messages.flatMap(({ learned }) => learned)),
-    updated: updated.filter(isLast),
+    updated: unique(messages.flatMap(({ updated }) => updated)),
     backtrace: {
       parent: start?.short ?? 'none',
       parentNote: start ? oneLine(start.subject, 60) : undefined,

@@ -133,11 +133,7 @@ function checkSubject(message: ParsedMessage, rules: CommitRules, { stored }: Me
     if (issue && rules.isIssue(issue.text)) return [];
     const bare = BARE_ID.exec(text);
     const fix = bare ? `[${bare[1]}] ${bare[2]}` : `[${NO_ISSUE}] ${text || 'what the change does'}`;
-    const form = 'The subject is not "[ID] description".';
-    // A team's own hook may require this form.
-    const other = `${form} If your project uses another form: forge config set commit.rules_off subject`;
-    const what = text === '' ? 'The message has no subject.' : /^[A-Z0-9]+-\d+: /.test(text) ? other : form;
-    return [problem('subject', line, what, oneLine(fix, 100))];
+    return [problem('subject', line, 'The subject is not "[ID] description".', oneLine(fix, 100))];
   }
   const [, id = '', description = ''] = match;
   const problems: Problem[] = [];

@@ -115,7 +115,7 @@ describe('forge commit check --range', () => {
     const { commits } = await checkJson(project, ['--range', 'HEAD~3..HEAD']);
     expect(commits.map(({ problems }) => problems[0]?.message)).toEqual([
       undefined,
-      'The message has no subject.',
+      'The subject is not "[ID] description".',
       undefined,
     ]);
   });

@@ -38,7 +38,7 @@ async function ask(call: Call, cwd: string, input: InitInput): Promise<void> {
   call.say('forge keeps its memory in .forge/, as files you commit. Press Enter to accept.');
   const { choose, line } = await import('../cli/prompt.js');
   const { stack, test, idPattern, branch } = harmless(project.found);
-  input.stack ??= await choose('Which stack should .forge/init.sh install and check?', project.stacks, stack);
+  input.stack ??= await choose('Which stack should .forge/init.sh install and check?', STACKS, stack);
   input.test ??= await line(`Which command runs the tests?${test ? NONE : ''}`, test?.command ?? '');
   if (idPattern !== null)
     input.idPattern ??= await line(`What do issue ids in commits look like?${NONE}`, idPattern);

@@ -9,7 +9,6 @@ import {
   initScript,
   knowledgeFile,
   shown,
-  skillsFolder,
   templateTarget,
 } from '../core/paths.js';
 import { initPart, templatesFolder } from '../core/templates.js';
@@ -44,7 +43,7 @@ import {
   type Proposal,
   settingsFor,
 } from './choices.js';
-import { type Part, partsFor, STACKS, type Stack, TOOLCHAINS } from './rules.js';
+import { type Part, partsFor, type Stack, TOOLCHAINS } from './rules.js';
 import { type Findings, isBareRepository, projectName, surveyProject } from './survey.js';
 
 export interface InitResult {
@@ -71,7 +70,6 @@ export interface ProjectView {
   root: string;
   /** There is no config.toml yet, so there is something to ask. */
   fresh: boolean;
-  stacks: readonly Stack[];
   found: Findings;
   /** Titles of coding agents that are on the PATH or have a folder in the project. */
   agents: string[];
@@ -86,7 +84,7 @@ export async function inspectProject(from: string, world: World): Promise<Projec
   const fresh = isFresh(context);
   const agents = agentsHere(root, world.env.PATH).map((name) => AGENTS[name].title);
   const found = await surveyProject(context, fresh);
-  return { root, fresh, stacks: STACKS, found, agents, isRepository: repository !== null };
+  return { root, fresh, found, agents, isRepository: repository !== null };
 }
 
 const isFresh = ({ disk, layout }: Context): boolean => !disk.exists(configFile(layout));
@@ -197,24 +195,14 @@ const EMPTY_FOLDERS = [
   ...['code', 'docs', 'reports'].map((type) => `memory/artifacts/${type}`),
 ];
 
-/** A skill of forge's that was removed by a commit, while git still has others. */
-const isRetired = ({ layout, repository }: Context, file: string): boolean => {
-  const [folder, skill] = file.split('/');
-  if (folder !== 'skills' || repository === null) return false;
-  const skills = `${shown(layout, skillsFolder(layout))}/`;
-  return indexHas(repository, skills) && !indexHas(repository, `${skills}${skill}/`);
-};
-
 /** The files of RFC-9060 §2.1 and §4.2, from `templates/forge`. */
-function treeFiles(context: Context, name: string, settings: ReturnType<typeof settingsFor>): TreeFile[] {
-  const { layout } = context;
+function treeFiles({ layout }: Context, name: string, settings: ReturnType<typeof settingsFor>): TreeFile[] {
   const top = join(templatesFolder(), 'forge');
   const entries = readdirSync(top, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
   const names = entries.map((entry) => relative(top, join(entry.parentPath, entry.name)));
-  const wanted = names.filter((file) => !isRetired(context, file));
-  return wanted.sort().map((file) => {
+  return names.sort().map((file) => {
     const bytes = readFileSync(join(top, file));
     const path = templateTarget(layout, RENAMED[file] ?? file);
     if (file !== 'config.toml') return { path, bytes };

@@ -191,16 +191,14 @@ function parseOrNull(text: string): unknown {
 /** Files that name what init.sh installs into `.venv`, and files that only configure pytest. Comments do not count. */
 const INSTALLS = ['pyproject.toml', ...['', '-dev', '-test'].map((kind) => `requirements${kind}.txt`)];
 const NAMES_PYTEST = /^[^#\n]*["']pytest["'\s[<>=~!;(@]|^[ \t]*["']?pytest["']?[ \t]*(?:[=<>~!;]|$)/m;
-const CONFIGURES = ['pytest.ini', 'conftest.py', 'pyproject.toml', 'setup.cfg', 'tox.ini'];
+const OWN_FILES = ['pytest.ini', 'conftest.py'];
+const CONFIGURES = ['pyproject.toml', 'setup.cfg', 'tox.ini'];
 const PYTEST_TABLE = /^[ \t]*\[(?:tool[.:])?pytest\b/m;
 
 function pythonTest({ files, read }: TopFiles): TestProposal | null {
   const isIn = (pattern: RegExp) => (name: string) => files.has(name) && pattern.test(read(name));
   const installing = INSTALLS.find(isIn(NAMES_PYTEST));
-  const by =
-    installing ??
-    CONFIGURES.slice(0, 2).find((name) => files.has(name)) ??
-    CONFIGURES.find(isIn(PYTEST_TABLE));
+  const by = installing ?? OWN_FILES.find((name) => files.has(name)) ?? CONFIGURES.find(isIn(PYTEST_TABLE));
   if (by === undefined) return null;
   const tool = files.has('uv.lock') ? 'uv run' : files.has('poetry.lock') ? 'poetry run' : null;
   const python = installing === undefined ? 'python3 -m' : '.venv/bin/python -m';

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Disk } from '../core/disk.js';
 import { createFile, readHint, writeHint } from '../core/files.js';
 import { refusalsFile, saltFile } from '../core/paths.js';
-import { type Context, timestamp } from '../project/project.js';
+import type { Context } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import type { GuardClass } from './rule.js';
 
@@ -43,7 +43,7 @@ interface KnownFinding {
   rule: string;
   class: GuardClass;
   /** How often the running session tried to store it. */
-  refused?: { session: string; count: number; at: string };
+  refused?: { session: string; count: number };
 }
 
 const MAX_KNOWN = 150;
@@ -57,31 +57,22 @@ function writeKnown({ layout, dryRun }: Disk, findings: readonly KnownFinding[])
   if (!dryRun) writeHint(refusalsFile(layout), { findings: findings.slice(0, MAX_KNOWN) });
 }
 
-export function rememberFindings(disk: Disk, findings: readonly KnownFinding[]): void {
-  const known = readKnown(disk);
-  const seen = new Set(known.map(({ fingerprint }) => fingerprint));
-  const fresh = findings.filter(({ fingerprint }) => !seen.has(fingerprint) && seen.add(fingerprint));
-  if (fresh.length > 0)
-    writeKnown(disk, [
-      ...fresh.map(({ fingerprint, mark, rule, class: name }) => ({ fingerprint, mark, rule, class: name })),
-      ...known,
-    ]);
+/** Keeps findings, so that a human can allow them. `session`: the one that tried to store them. */
+export function rememberFindings(disk: Disk, findings: readonly KnownFinding[], session?: string): void {
+  const known = new Map(readKnown(disk).map((one) => [one.fingerprint, one]));
+  const found = new Map<string, KnownFinding>();
+  for (const { fingerprint, mark, rule, class: name } of findings) {
+    const before = known.get(fingerprint)?.refused;
+    const count = before !== undefined && before.session === session ? before.count : 0;
+    const refused = session === undefined ? before : { session, count: count + 1 };
+    found.set(fingerprint, { fingerprint, mark, rule, class: name, ...(refused ? { refused } : {}) });
+  }
+  const others = [...known.values()].filter(({ fingerprint }) => !found.has(fingerprint));
+  if (found.size > 0) writeKnown(disk, [...found.values(), ...others]);
 }
 
 /** How often a session may try to store the same text before it is paused. */
 const MAX_REFUSALS = 3;
-
-/** Counts the refusals of the running session. */
-export function countRefusals(context: Context, fingerprints: ReadonlySet<string>): void {
-  const session = readRunning(context)?.id;
-  if (session === undefined) return;
-  const counted = readKnown(context.disk).map((known) => {
-    if (!fingerprints.has(known.fingerprint)) return known;
-    const before = known.refused?.session === session ? known.refused.count : 0;
-    return { ...known, refused: { session, count: before + 1, at: timestamp(context) } };
-  });
-  writeKnown(context.disk, counted);
-}
 
 /** The finding for which the running session is paused, or null. */
 export function findPause(context: Context): KnownFinding | null {

@@ -6,8 +6,9 @@ import { gitIn } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
 import type { Config } from '../project/config.js';
 import { type Context, readConfig } from '../project/project.js';
+import { readRunning } from '../session/running.js';
 import type { Field, Found } from './document.js';
-import { countRefusals, fingerprintOf, isMarked, markOf, rememberFindings } from './fingerprint.js';
+import { fingerprintOf, isMarked, markOf, rememberFindings } from './fingerprint.js';
 import { type GuardClass, type Hit, isGrave, placeholderOf, type Rule } from './rule.js';
 
 /** The place of a finding, never its value. */
@@ -203,13 +204,11 @@ function refusal(context: Context, name: string, found: readonly Found[], isStor
 
 /** A human can allow a remembered finding. A session that keeps trying is paused. */
 function remember(context: Context, findings: readonly GuardFinding[], found: readonly Found[]): void {
-  if (context.disk.dryRun) return;
   const known = findings.map(({ fingerprint, rule, class: name }, i) => {
     const mark = markOf(context.disk, found[i]?.value ?? '');
     return { fingerprint, mark, rule, class: name };
   });
-  rememberFindings(context.disk, known);
-  countRefusals(context, new Set(findings.map(({ fingerprint }) => fingerprint)));
+  rememberFindings(context.disk, known, readRunning(context)?.id);
 }
 
 const placeOf = ({ file, line, field }: GuardFinding): string => {

@@ -389,7 +389,7 @@ export const OPERATIONS: Record<string, Operation> = {
       for (const id of missing) world.discarded.add(id);
     }
     const open = await world.check(desk);
-    if (open.findings.some(({ hint }) => hint)) await human(desk, 'repair');
+    if (open.findings.some(({ hint }) => hint === 'forge memory repair')) await human(desk, 'repair');
     if (before.findings.some(({ code: kind }) => kind === 'journal'))
       for (const id of world.flipped) world.discarded.add(id);
     const { findings } = await world.check(desk);

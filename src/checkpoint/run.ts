@@ -178,6 +178,8 @@ export interface ProvedCheck {
   why?: string;
   /** The one that failed, or was not run. */
   command?: string;
+  /** Its tests passed at a commit with the same files as HEAD. */
+  passedAtHead?: true;
 }
 
 /**
@@ -188,7 +190,7 @@ export async function runProved(
   context: Context,
   { verified_by, evidence = [], features_passing }: Manifest,
   watch: CheckpointWatch,
-): Promise<ProvedCheck[]> {
+): Promise<(ProvedCheck & { feature?: Feature })[]> {
   const runs: Runs = new Map();
   const judge = async (
     commands: readonly string[] | null,
@@ -207,10 +209,10 @@ export async function runProved(
     ...evidence.flatMap((run) => ((run.features ?? []).length > 0 ? [run.command] : [])),
     ...features.flatMap(({ commands }) => commands ?? []),
   ]);
-  const checks: ProvedCheck[] = [];
+  const checks: (ProvedCheck & { feature?: Feature })[] = [];
   for (const name of new Set(verified_by))
     if (!ofFeatures.has(name)) checks.push({ name, kind: 'command', ...(await judge([name])) });
   for (const { feature, commands } of features)
-    checks.push({ name: feature.id, kind: 'feature', ...(await judge(commands)) });
+    checks.push({ name: feature.id, kind: 'feature', ...(await judge(commands)), feature });
   return checks;
 }

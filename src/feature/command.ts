@@ -120,7 +120,7 @@ function describeRun({ at, commit, dirty, command, exit_code, not_run }: Recorde
 }
 
 function renderFeature(feature: ShownFeature, style: Style): string {
-  const { tests = [], priority = '', linear_issue, verified_at, last_run, last_pass } = feature;
+  const { tests = [], priority = '', linear_issue, verified_at, last_run, last_pass, confirmed_at } = feature;
   const rows = [
     ['status', describeStatus(feature)],
     ['tests', tests.join('; ') || 'none'],
@@ -128,6 +128,7 @@ function renderFeature(feature: ShownFeature, style: Style): string {
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],
     ['passes since', verified_at ? `${verified_at} ${describeCommit(feature)}` : ''],
+    ['confirmed', confirmed_at ? `${confirmed_at} by a person; its tests were never seen to fail` : ''],
     ['last run', last_run ? describeRun(last_run) : ''],
     ['last pass', last_pass ? describeRun(last_pass) : ''],
   ].filter(([, value]) => value !== '');

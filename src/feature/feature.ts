@@ -10,7 +10,7 @@ import { eventUrl } from '../events/outbox.js';
 import { isSameOutside } from '../git/read.js';
 import { requireDecision } from '../ledger/audit.js';
 import { type LedgerRecord, readRecords, storeAudit } from '../ledger/memory.js';
-import { textIn } from '../ledger/record.js';
+import { textIn, textsIn } from '../ledger/record.js';
 import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
 import {
@@ -74,6 +74,8 @@ export interface RecordedRun extends Pick<VerificationRun, 'command' | 'exit_cod
 export interface ShownFeature extends Feature {
   last_run?: RecordedRun;
   last_pass?: RecordedRun;
+  /** When a person accepted its tests, which have not failed since (FEA-05). */
+  confirmed_at?: string;
 }
 
 export function showFeature(context: Context, { id }: { id: string }): ShownFeature {
@@ -87,8 +89,16 @@ export function showFeature(context: Context, { id }: { id: string }): ShownFeat
   );
   const last_run = runs.at(-1);
   const last_pass = runs.findLast(({ exit_code, not_run }) => exit_code === 0 && !not_run);
+  const confirmed = readRecords(context, 'audit').findLast(
+    ({ record }) => record.kind === 'feature_confirmed' && textsIn(record.features).includes(feature.id),
+  );
+  const confirmed_at = confirmed && String(confirmed.record.at);
+  const hasFailedSince = runs.some(
+    ({ at, exit_code, not_run }) => at > String(confirmed_at) && exit_code !== 0 && !not_run,
+  );
   return {
     ...feature,
+    ...(confirmed_at && feature.status === 'passing' && !hasFailedSince && { confirmed_at }),
     ...(last_run && { last_run }),
     ...(last_pass && last_pass !== last_run && { last_pass }),
   };

@@ -277,12 +277,18 @@ const NOTHING_RAN: readonly RegExp[] = [
   // cargo test, node --test
   /^test result: ok\. 0 passed;/m,
   /^(?:#|ℹ) pass 0$/m,
-  // pytest, unittest, mocha, jest and vitest
+  // pytest, unittest, mocha, jest and vitest, rspec, phpunit
   /^=* *(?:no tests (?:ran|collected)\b|\d+ (?:deselected|skipped)(?:, \d+ (?:deselected|skipped|warnings?))* in )/m,
   /^Ran (?:0 tests in |(\d+) tests? in .*\n+OK \(skipped=\1\)$)/m,
   /^\s*0 passing\b/m,
   /^No tests? (?:files )?found, exiting with code 0/m,
   /^ *Tests:? +(?:\d+ (?:skipped|todo)[,| ]*)+(?:\d+ total|\(\d+\))$/m,
+  /^(?:0 examples, 0 failures|(\d+) examples?, 0 failures, \1 pending)/m,
+  /^No tests executed!/m,
+  // ctest, make with a file called test, and pnpm
+  /^No tests were found!!!$/m,
+  /^g?make: (?:Nothing to be done for )?'[\w-]*(?:test|check)[\w-]*'(?: is up to date)?\.\s*$/,
+  /^(?:None of the selected packages has a "|No projects matched the filters)/m,
 ];
 
 /** How they report that a test ran. One command may use several runners. */

@@ -1,12 +1,15 @@
 import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/read.js';
-import type { Checkpoint as FoundCheckpoint } from '../checkpoint/rules.js';
-import { type CheckpointWatch, runProved } from '../checkpoint/run.js';
+import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
+import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
+import { objectsIn } from '../core/json.js';
 import { type Git, must, words } from '../git/client.js';
 import { findFiltered } from '../git/config.js';
 import { type Distance, isSameOutside, leadsTo, outsideOf, readDistance } from '../git/read.js';
 import { isShallow, operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
+import { readRecords } from '../ledger/memory.js';
+import { textIn } from '../ledger/record.js';
 import { type Context, type Place, readHalt, requireRepository } from '../project/project.js';
 import {
   ASKED,
@@ -43,11 +46,43 @@ export async function planRecovery(
   const divergence: Divergence = { ...numbers, ledger, features_lost: [] };
   const facts = { divergence, checkpoint: state, isShallow: isCutOff, isHeadSame };
   const isKnown = judgePlace(facts).every(({ holds }) => holds);
-  const checks = isKnown && manifest ? await runProved(context, manifest, watch) : [];
+  const checks = isKnown && manifest ? await runChecks(context, manifest, watch) : [];
   for (const { kind, state: shown, name } of checks)
     if (kind === 'feature' && shown === 'failed') divergence.features_lost.push(name);
   const rules = [...judgeDivergence({ ...facts, checks }), ...(rollback ? [ASKED] : [])];
   return { checkpoint: manifest, head, divergence, checks, decision: decide(rules), rules };
+}
+
+/** Adds what is known about a broken feature at HEAD. */
+async function runChecks(
+  context: Context,
+  manifest: Manifest,
+  watch: CheckpointWatch,
+): Promise<ProvedCheck[]> {
+  const { git, folder } = requireRepository(context);
+  const checks = await runProved(context, manifest, watch);
+  return Promise.all(
+    checks.map(async ({ feature, ...check }): Promise<ProvedCheck> => {
+      if (check.state !== 'failed' || feature?.status !== 'passing') return check;
+      const commit = lastPassed(context, feature.id);
+      // An older run proves less than the checkpoint.
+      const isNewer =
+        commit !== null && (await git(['merge-base', '--is-ancestor', manifest.commit, commit])).code === 0;
+      const isAtHead = isNewer && (await isSameOutside(git, commit, 'HEAD', folder));
+      return isAtHead ? { ...check, passedAtHead: true } : check;
+    }),
+  );
+}
+
+/** The commit at which its tests last passed without uncommitted files. */
+function lastPassed(context: Context, id: string): string | null {
+  const passed = readRecords(context, 'evaluation').findLast(
+    ({ record: { kind, dirty, runs } }) =>
+      kind === 'verification' &&
+      dirty !== true &&
+      objectsIn(runs).some(({ feature, status }) => feature === id && status === 'passing'),
+  );
+  return textIn(passed?.record.commit);
 }
 
 /** An unreliable checkpoint is not a target, and a newer unreliable one must not silently lead to an older one. */

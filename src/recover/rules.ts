@@ -91,11 +91,13 @@ export function judgeDivergence(facts: Facts): Rule[] {
     new Set(failed.flatMap((check) => (check.kind === kind ? [check.command ?? check.name] : []))).size;
   const causes = Math.max(causesOf('feature'), causesOf('command'));
   const { files, untracked, uncommitted } = divergence;
+  const isFixable =
+    uncommitted > 0 && (isHeadSame || failed.every(({ passedAtHead }) => passedAtHead === true));
   if (checks.length === 0) return [...place, row('checks', 'none', 'some')];
   const rules = [
     ...place,
     row('not_tested', checks.filter(({ state }) => state === 'not_run').length, 0),
-    row('failing', causes, isHeadSame && uncommitted > 0 ? 1 : 0, 'rollback'),
+    row('failing', causes, isFixable ? 1 : 0, 'rollback'),
   ];
   // The same files passed then, so the cause is outside git and a rollback cannot remove it.
   if (failed.length > 0 && files + untracked === 0) rules.push(row('changes', 'none', 'some'));

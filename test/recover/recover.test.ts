@@ -24,8 +24,12 @@ const NONE: Divergence = {
   operation: null,
 };
 
-const checksOf = (...states: ProvedCheck['state'][]): ProvedCheck[] =>
-  states.map((state, i) => ({ name: `C${i}`, kind: 'feature', state }));
+const checksOf = (...states: (ProvedCheck['state'] | 'passed at HEAD')[]): ProvedCheck[] =>
+  states.map((state, i) => ({
+    name: `C${i}`,
+    kind: 'feature',
+    ...(state === 'passed at HEAD' ? { state: 'failed', passedAtHead: true } : { state }),
+  }));
 
 const judge = (change: Partial<Divergence>, facts: Partial<Facts> = {}) =>
   judgeDivergence({
@@ -43,6 +47,7 @@ describe('the table that decides', () => {
     [{ files: 9999, commits: 999, untracked: 99 }, {}, 'continue', ''],
     [{ files: 1 }, { checks: checksOf('failed') }, 'rollback', 'failing: 1, limit 0'],
     [{ files: 1, uncommitted: 1 }, { checks: checksOf('failed'), isHeadSame: true }, 'continue', ''],
+    [{ files: 1, uncommitted: 1 }, { checks: checksOf('passed at HEAD') }, 'continue', ''],
     [{ files: 1 }, { checks: checksOf('failed'), isHeadSame: true }, 'rollback', 'failing: 1, limit 0'],
     [{ files: 1, untracked: 1 }, { checks: checksOf('failed') }, 'rollback', 'failing: 1, limit 0'],
     [{ files: 1, uncommitted: 1 }, { checks: checksOf('failed') }, 'rollback', 'failing: 1, limit 0'],
@@ -71,6 +76,9 @@ describe('the table that decides', () => {
     const facts = { checks, isHeadSame: true };
     const rules = judge({ files: 1, uncommitted: 1 }, facts);
     expect([decide(rules), rules.find(({ rule }) => rule === 'failing')?.value]).toEqual(['continue', 1]);
+    // Only one of them passed at HEAD, so uncommitted work alone is not the cause.
+    const mixed = checksOf('failed', 'passed at HEAD').map((check) => ({ ...check, command: 'npm test' }));
+    expect(decide(judge({ files: 1, uncommitted: 1 }, { checks: mixed }))).toBe('rollback');
   });
 
   it('GIT-06 shows what each row decides; a failure without a change has its cause outside git', () => {

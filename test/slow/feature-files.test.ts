@@ -206,12 +206,19 @@ describe('a new feature', () => {
 
   it('FEA-05 a person confirms it; an agent does not', async () => {
     const project = await makeForge();
+    const shown = async () => (await runForge(project, ['feature', 'show', 'A'])).stdout;
     await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test ! -e broken']);
     await runForge(project, ['feature', 'verify', 'A']);
     await expectError(project, ['feature', 'confirm', 'A'], '3');
     await forgeJson(project, ['feature', 'confirm', '--all', '--yes'], { terminal: true });
     expect(storedFeature(project, 'A')).not.toHaveProperty('unproven');
     expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing +a\n$/);
+    expect(await shown()).toMatch(/^ *confirmed +\S+ by a person; its tests were never seen to fail$/m);
+    project.write('broken', '');
+    await runForge(project, ['feature', 'verify', 'A']);
+    rmSync(project.path('broken'));
+    await runForge(project, ['feature', 'verify', 'A']);
+    expect(await shown()).not.toContain('confirmed');
   });
 
   it('FEA-05 a result of the old test says nothing about a new one', async () => {
@@ -242,6 +249,8 @@ describe('a new feature', () => {
     ['node', 'TAP version 13\n1..0\n# tests 0\n# pass 0\n'],
     ['node', '# tests 1\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 1\n'],
     ['pytest', '=== no tests ran in 0.01s ===\n'],
+    ['rspec', '1 example, 0 failures, 1 pending\n'],
+    ['ctest', 'Test project /a\nNo tests were found!!!\n'],
     ['pytest', 'collected 9 items / 9 deselected / 0 selected\n\n=== 9 deselected in 0.05s ===\n'],
     ['pytest', 's\n1 skipped, 8 deselected, 1 warning in 0.02s\n'],
     ['mocha', '\n\n  0 passing (1ms)\n\n'],
@@ -249,6 +258,8 @@ describe('a new feature', () => {
     ['vitest', '\u001b[2m      Tests \u001b[22m \u001b[33m3 skipped\u001b[39m\u001b[90m (3)\u001b[39m\n'],
     ['unittest', 'Ran 0 tests in 0.000s\n\nOK\n'],
     ['unittest', 'ss\n-----\nRan 2 tests in 0.000s\n\nOK (skipped=2)\n'],
+    ['make', "make: Nothing to be done for 'check'.\n"],
+    ['pnpm', 'No projects matched the filters in "/a"\n'],
   ])('FEA-05 a run of %s in which no test ran is not a pass', async (_, output) => {
     const project = await printing(output);
     const { exitCode, stdout } = await runForge(project, ['feature', 'verify', 'A']);
@@ -270,6 +281,7 @@ describe('a new feature', () => {
     ['unittest', 'Ran 3 tests in 0.000s\n\nOK (skipped=2)\n'],
     ['jest', 'Tests:       3 skipped, 1 passed, 4 total\n'],
     ['node', '# tests 2\n# pass 1\n# skipped 1\n'],
+    ['a build by make', "make: 'kilo' is up to date.\n"],
   ])('FEA-05 a run of %s in which something passed is a pass', async (_, output) => {
     expect((await runForge(await printing(output), ['feature', 'verify', 'A'])).exitCode).toBe(0);
   });

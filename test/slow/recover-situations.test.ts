@@ -124,11 +124,37 @@ const SITUATIONS: Situation[] = [
   ],
   ['an uncommitted slip breaks one feature', breakLogin, 'continue', /"features_lost":\["LOGIN"\]/],
   [
-    'an uncommitted slip breaks one feature, on top of commits',
-    (project) => {
+    'an uncommitted slip breaks one feature, on top of healthy commits',
+    async (project) => {
       project.write('src/more.js', 'more\n');
       commit(project, 'More');
+      await forgeJson(project, ['feature', 'verify', '--all']);
       breakLogin(project);
+    },
+    'continue',
+    /"features_lost":\["LOGIN"\]/,
+  ],
+  [
+    'an uncommitted slip breaks one feature, which passed at HEAD and later with uncommitted work',
+    async (project) => {
+      project.write('src/more.js', 'more\n');
+      commit(project, 'More');
+      await forgeJson(project, ['feature', 'verify', '--all']);
+      project.write('src/more.js', 'even more\n');
+      await forgeJson(project, ['feature', 'verify', '--all']);
+      breakLogin(project);
+    },
+    'continue',
+    /"features_lost":\["LOGIN"\]/,
+  ],
+  [
+    'a commit breaks one feature, and it passed only with an uncommitted fix',
+    async (project) => {
+      breakLogin(project);
+      commit(project, 'Rename login');
+      project.write('src/app.js', 'exports.login = 2;\n');
+      await forgeJson(project, ['feature', 'verify', '--all']);
+      project.write('src/app.js', 'exports.logon = 2;\n');
     },
     'rollback',
     /"features_lost":\["LOGIN"\]/,

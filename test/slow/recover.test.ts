@@ -95,6 +95,20 @@ describe('forge recover', () => {
     expect([decision, rules.find(({ rule }) => rule === 'failing')?.value]).toEqual(['continue', 1]);
   });
 
+  it('GIT-06 a run before the first commit of the work proves nothing about HEAD, where a commit broke it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'A', '--test', 'test -f app.txt']);
+    commitAll(project, 'Before');
+    project.write('app.txt', 'works\n');
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    commitAll(project, 'It works');
+    await forgeJson(project, ['checkpoint', 'create', 'APP']);
+    project.git('rm', '-q', 'app.txt');
+    project.git('commit', '-qm', 'Remove it');
+    project.write('other.txt', 'not the cause\n');
+    expect((await plan(project)).decision).toBe('rollback');
+  });
+
   it('GIT-06 a small failure: continues, records that, and says what to fix', async () => {
     const project = await withCheckpoint();
     project.write('src/more.js', 'more\n');

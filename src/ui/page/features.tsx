@@ -100,7 +100,7 @@ function Run({ at, commit, dirty, command, exit_code, not_run }: NonNullable<Fea
 export const FeatureView = ({ id }: { id: string }) => (
   <Detail route="features/:id" id={id} back={['features', 'all features']}>
     {({ feature, history, checkpoints }) => {
-      const { status, tests = [], verified_by = [], last_run, last_pass } = feature;
+      const { status, tests = [], verified_by = [], last_run, last_pass, confirmed_at } = feature;
       const [, label, tone] = STATES.find(([name]) => name === status) ?? [status, status, 'neutral'];
       return (
         <>
@@ -109,6 +109,7 @@ export const FeatureView = ({ id }: { id: string }) => (
               rows={[
                 ['evidence', evidenceOf(feature)],
                 ['ran', verified_by],
+                ['confirmed by a person', confirmed_at && <Time at={confirmed_at} />],
                 ['last run', last_run && <Run {...last_run} />],
                 ['last pass', last_pass && <Run {...last_pass} />],
                 ['tests', tests],

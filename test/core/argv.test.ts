@@ -9,31 +9,23 @@ describe('splitCommand', () => {
   });
 
   it.each([
-    ['npm test', ['npm', 'test']],
     ['  npm \t test  ', ['npm', 'test']],
-    ["a 'b c' d", ['a', 'b c', 'd']],
-    ['a "b c" d', ['a', 'b c', 'd']],
-    ["a ''", ['a', '']],
-    ['a ""', ['a', '']],
+    [`a '' ""`, ['a', '', '']],
     [`a b"c d"'e f'g`, ['a', 'bc de fg']],
     ['a b\\ c', ['a', 'b c']],
     ['a \\"b\\"', ['a', '"b"']],
     ["a \\'b", ['a', "'b"]],
     [`a 'it'\\''s'`, ['a', "it's"]],
     [`a "it's"`, ['a', "it's"]],
-    ["a 'b\\c'", ['a', 'b\\c']],
     [`a "b\\\\c\\"d\\$e\\\`f"`, ['a', 'b\\c"d$e`f']],
     ['a "b\\c\\n"', ['a', 'b\\c\\n']],
     ["a '$HOME `x` | & ; <>()'", ['a', '$HOME `x` | & ; <>()']],
     ['a "| & ; <>() * # ~"', ['a', '| & ; <>() * # ~']],
     ['a \\$HOME \\| b', ['a', '$HOME', '|', 'b']],
-    ["a 'b\nc'", ['a', 'b\nc']],
-    ['a b\\\nc \\\nd', ['a', 'bc', 'd']],
-    ['a "b\\\nc"', ['a', 'bc']],
+    ['a b\\\nc \\\n"d\\\ne"', ['a', 'bc', 'de']],
     ['cargo test nats::subjects::tests::*', ['cargo', 'test', 'nats::subjects::tests::*']],
     ['pytest -k "not slow" tests/test_x.py::T', ['pytest', '-k', 'not slow', 'tests/test_x.py::T']],
     ['env A=1 x B=2', ['env', 'A=1', 'x', 'B=2']],
-    ['a é 😀', ['a', 'é', '😀']],
   ])('FEA-02 splits %j as POSIX quoting has it', (command, words) => {
     expect(splitCommand(command)).toEqual(words);
   });
@@ -65,15 +57,13 @@ describe('splitCommand', () => {
   });
 
   it.each([
-    ['', 'command.empty', undefined],
-    [' \t ', 'command.empty', undefined],
-    ["'' a", 'command.empty', undefined],
-    ["a 'b", 'command.quote', undefined],
-    ['a "b', 'command.quote', undefined],
-    ['a "b\\"', 'command.quote', undefined],
-    ['a b\\', 'command.quote', undefined],
-  ])('B-91 refuses %j (%s)', (command, code, hint) => {
-    expect(failure(() => splitCommand(command))).toMatchObject({ exit: 2, code, hint });
+    [' \t ', 'command.empty'],
+    ["'' a", 'command.empty'],
+    ["a 'b", 'command.quote'],
+    ['a "b\\"', 'command.quote'],
+    ['a b\\', 'command.quote'],
+  ])('B-91 refuses %j (%s)', (command, code) => {
+    expect(failure(() => splitCommand(command))).toMatchObject({ exit: 2, code });
   });
 });
 
@@ -106,22 +96,7 @@ describe('formatArgv', () => {
   });
 
   it('returns a command that splits into the same words', () => {
-    const pieces = fc.constantFrom(
-      'a',
-      ' ',
-      "'",
-      '"',
-      '\\',
-      '$',
-      '`',
-      '\n',
-      '\t',
-      '|',
-      '*',
-      '=',
-      '😀',
-      '\u0000',
-    );
+    const pieces = fc.constantFrom(...'a \'"\\$`\n\t|*=😀\0');
     const word = fc.oneof(fc.string({ unit: pieces }), fc.string({ unit: 'binary' }));
     const program = word.filter((text) => text !== '' && !/^[A-Za-z_]\w*=/.test(text));
     fc.assert(

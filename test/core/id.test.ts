@@ -18,23 +18,7 @@ describe('checkId', () => {
   });
 
   it('B-02 takes only names that are valid on every system', () => {
-    const pieces = fc.constantFrom(
-      'a',
-      'B',
-      '7',
-      '.',
-      '-',
-      '_',
-      '/',
-      '\\',
-      ':',
-      '%',
-      ' ',
-      'nul',
-      '\n',
-      '~',
-      '*',
-    );
+    const pieces = fc.constantFrom('nul', ...'aB7.-_/\\:% \n~*');
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 6 }), (parts) => {
         const id = parts.join('');

@@ -2,23 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compilePattern, patternProblem } from '../../src/core/pattern.js';
 
-const PARTS = [
-  ...['a', 'b', '-', '\\d', '\\w', '.', '[ab]', '[^a]', '[a-c1]', 'a*', 'b+', '\\d{2}', '[ab]{1,3}', 'b{0,}'],
-  ...[
-    'a?',
-    '(a|b)',
-    '(ab|b)?',
-    '(?:a+|\\d)',
-    '\\.',
-    '(ab)*',
-    '(a+)+',
-    'a*?',
-    '\\b',
-    '(a|bc){2}',
-    '\\d+',
-    '(a|b1)-',
-  ],
-];
+const PARTS =
+  String.raw`a b - \d \w . [ab] [^a] [a-c1] a* b+ \d{2} [ab]{1,3} b{0,} a? (a|b) (ab|b)? (?:a+|\d) \.
+  (ab)* (a+)+ a*? \b (a|bc){2} \d+ (a|b1)-`.split(/\s+/);
 
 describe('patterns of a repository', () => {
   it('GIT-01 match like regular expressions', () => {

@@ -88,24 +88,7 @@ describe('setTomlValue', () => {
 
   it('LAY-06 sets any text and keeps the rest', () => {
     const text = fc.oneof(
-      fc.string({
-        unit: fc.constantFrom(
-          '"',
-          "'",
-          '\\',
-          '#',
-          '=',
-          '\n',
-          '\t',
-          ' ',
-          '[',
-          ']',
-          'a',
-          '\u007f',
-          '\u0085',
-          '$&',
-        ),
-      }),
+      fc.string({ unit: fc.constantFrom('$&', ...'"\'\\#=\n\t []a\u007f\u0085') }),
       fc.string({ unit: 'binary' }).filter((one) => one.isWellFormed()),
     );
     fc.assert(

@@ -22,7 +22,8 @@ describe('the table of secret rules, read anew', () => {
         expect([id, hits.map((hit) => hit.rule)]).toEqual([id, expect.arrayContaining([id])]);
         expect(hits.find((hit) => hit.rule === id)?.class).toBe('secret');
       }
-    for (const text of lookAlikes(random)) expect([text, scanText(text, rules)]).toEqual([text, []]);
+    for (let round = 0; round < 40; round++)
+      for (const text of lookAlikes(random)) expect([text, scanText(text, rules)]).toEqual([text, []]);
     expect(scanText(`GITHUB_TOKEN=${fill('ghp_{crc}', random)}`, rules)).toMatchObject([{ isCertain: true }]);
     // The vendor of the token, not the one named before it.
     expect(found('paypal key lin_api_{alnum:40}', rules)).toEqual(['linear-key']);

@@ -128,22 +128,21 @@ function placesOf(parts: readonly Part[]): string {
 
 /** Why a flag had no effect: existing files are never overwritten. */
 export function ignoredFlags(input: InitInput, fresh: boolean, hasScript: boolean): string[] {
-  const settings = {
-    '--name': input.name,
-    '--test': input.test,
-    '--id-pattern': input.idPattern,
-    '--branch': input.branch,
-    '--hooks warn': input.hooks === 'warn' || undefined,
-  };
-  const given = Object.entries(settings).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
+  const settings = [
+    ['--name', input.name, 'project.name NAME'],
+    ['--test', input.test, 'checkpoint.verify "COMMAND"'],
+    ['--id-pattern', input.idPattern, 'commit.id_pattern PATTERN'],
+    ['--branch', input.branch, 'git.default_branch NAME'],
+    ['--hooks warn', input.hooks === 'warn' || undefined, 'commit.enforce warn'],
+  ] as const;
   const isScriptKept = hasScript && input.stack !== undefined;
   return [
     ...(isScriptKept
       ? ['--stack: .forge/init.sh stays as it is; to replace it, remove it and run forge init again']
       : []),
-    ...(given.length === 0 || fresh
-      ? []
-      : [`${given.join(', ')}: config.toml exists; forge config list, then forge config set KEY VALUE`]),
+    ...settings
+      .filter(([, given]) => !fresh && given !== undefined)
+      .map(([flag, , setting]) => `${flag}: config.toml exists; forge config set ${setting}`),
   ];
 }
 

@@ -135,7 +135,9 @@ describe('proposals of forge init', () => {
     const config = project.read(CONFIG);
     const { skipped, proposals } = await init(project, ['--name', 'x', '--test', 'true', '--branch', 'y']);
     expect(skipped).toEqual([
-      '--name, --test, --branch: config.toml exists; forge config list, then forge config set KEY VALUE',
+      '--name: config.toml exists; forge config set project.name NAME',
+      '--test: config.toml exists; forge config set checkpoint.verify "COMMAND"',
+      '--branch: config.toml exists; forge config set git.default_branch NAME',
     ]);
     expect([proposals, project.read(CONFIG)]).toEqual([[], config]);
   });
@@ -265,7 +267,7 @@ describe('forge init', () => {
     ]);
     expect(wired).toMatchObject({ agents: ['claude'], commit: ['.claude/settings.json', '.mcp.json'] });
     expect(existsSync(project.path('.git/hooks/commit-msg'))).toBe(true);
-    expect(wired.skipped.join()).toContain('--hooks warn: config.toml exists; forge config');
+    expect(wired.skipped.join()).toContain('forge config set commit.enforce warn');
 
     const fresh = makeRepository();
     fresh.write('.git/info/exclude', '.claude/\n');

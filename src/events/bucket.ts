@@ -1,9 +1,30 @@
+import { setTimeout } from 'node:timers/promises';
 import { elapsed } from '../core/clock.js';
+import { ForgeError } from '../core/error.js';
 import type { Context } from '../project/project.js';
-import { Claim, isInWay, type ServerClaim } from './local-claims.js';
+import {
+  asClaim,
+  Claim,
+  changeClaims,
+  isInWay,
+  type KnownClaim,
+  listTasks,
+  readClaims,
+  type ServerClaim,
+} from './local-claims.js';
 import type { KV, KvEntry } from './nats.js';
-import { projectOf } from './outbox.js';
-import { codeOf, NOT_FOUND, replicated, type Server, within } from './server.js';
+import { eventUrl, placeOf, projectOf, warnUnapproved } from './outbox.js';
+import {
+  BUDGET,
+  codeOf,
+  isSilent,
+  NOT_FOUND,
+  replicated,
+  type Server,
+  warnAway,
+  within,
+  withServer,
+} from './server.js';
 
 /** The KV bucket that holds the claims of a project. */
 export interface Bucket {
@@ -15,6 +36,53 @@ export interface Bucket {
 
 /** ms for one request. A request to a leader that goes away is lost and must be sent again. */
 const REQUEST = 1000;
+
+/** Null while events are off or the server cannot be used, with one warning that gives the reason. */
+export async function withBucket<T>(
+  context: Context,
+  ms: number,
+  work: (bucket: Bucket, server: Server) => Promise<T>,
+): Promise<T | null> {
+  if (context.disk.dryRun) return null;
+  if (eventUrl(context) === null) {
+    warnUnapproved(context);
+    return null;
+  }
+  // Retry at once when a person asks.
+  if (ms <= BUDGET && isSilent(context)) return null;
+  const deadline = elapsed() + ms;
+  const left = (): number => Math.max(1, deadline - elapsed());
+  const open = async (server: Server): Promise<T> => work(await openBucket(context, server, left()), server);
+  try {
+    return await withServer(
+      context,
+      '',
+      (server) =>
+        within(
+          left(),
+          persist(left, () => open(server)),
+        ),
+      { ms },
+    );
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
+    warnAway(context, error);
+    return null;
+  }
+}
+
+/** Tries again while a bucket has no leader, or is so new that the library reports that JetStream is off. */
+async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      const { name, message } = error as Error;
+      const isBusy = /timeout|no responders|temporarily unavailable|no leader|JetStreamNotEnabled/i;
+      if (!isBusy.test(`${name} ${message}`) || left() < 100) throw error;
+      await setTimeout(50);
+    }
+}
 
 /** Throws where there is no JetStream, or it may not be used. */
 export async function openBucket(context: Context, server: Server, ms: number): Promise<Bucket> {
@@ -75,7 +143,7 @@ export const msLeft = ({ claim, created }: ServerClaim, now: number): number =>
   created + claim.seconds * 1000 - now;
 
 /** Every claim of the project. */
-export async function listClaims(bucket: Bucket, ms: number): Promise<ServerClaim[]> {
+async function listClaims(bucket: Bucket, ms: number): Promise<ServerClaim[]> {
   if (bucket.entries === 0) return [];
   const watch = await within(ms, bucket.kv.watch());
   const claims: ServerClaim[] = [];
@@ -162,3 +230,31 @@ async function changeEntry(
     }
   }
 }
+
+/** Every claim on the server. Keeps what others hold of this project's tasks, for the time without the server. */
+export async function readHeld(context: Context, bucket: Bucket, ms: number): Promise<ServerClaim[]> {
+  const claims = await listClaims(bucket, ms);
+  const now = claims.length > 0 ? await serverNow(bucket) : 0;
+  const tasks = new Set(listTasks(context));
+  const known = readClaims(context).filter(({ here }) => here);
+  const seen = claims.flatMap(({ claim, ...entry }): KnownClaim[] => {
+    const left = msLeft({ claim, ...entry }, now);
+    const isKnown = known.some(({ task, place }) => task === claim.task && place === claim.place);
+    const isOwn = claim.place === placeOf(context);
+    return tasks.has(claim.task) && left > 0 && !isKnown && !isOwn ? [asSeen(context, claim, left)] : [];
+  });
+  if (seen.length > 0 || known.length < readClaims(context).length)
+    changeClaims(context, (stored) => [...stored.filter(({ here }) => here), ...seen]);
+  return claims;
+}
+
+/** Another holder's claim, which holds for `ms` more. */
+export const asSeen = (context: Context, claim: Claim, ms: number): KnownClaim => ({
+  ...asClaim(claim),
+  until: endOf(context, ms),
+  ...{ here: false, process: null, revision: null, by_focus: false },
+});
+
+/** The end of a lease by this machine's clock. */
+export const endOf = ({ world }: Context, ms: number): string =>
+  new Date(world.now().getTime() + ms).toISOString();

@@ -1,26 +1,14 @@
 import { basename } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import { elapsed } from '../core/clock.js';
-import { ForgeError, refused } from '../core/error.js';
+import { refused } from '../core/error.js';
 import type { ProcessIdentity } from '../core/holder.js';
 import { checkInput, findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
-import { readActive, readFeatures } from '../feature/store.js';
 import { readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { actorOf, type Context, timestamp, warnOnce } from '../project/project.js';
 import { readRunning } from '../session/running.js';
-import {
-  type Bucket,
-  freeOnServer,
-  listClaims,
-  msLeft,
-  openBucket,
-  serverNow,
-  type Taken,
-  takeOnServer,
-} from './bucket.js';
+import { asSeen, endOf, freeOnServer, readHeld, type Taken, takeOnServer, withBucket } from './bucket.js';
 import {
   asClaim,
   type Claim,
@@ -30,13 +18,13 @@ import {
   isInWay,
   isLive,
   type KnownClaim,
+  listTasks,
   ownClaims,
   readClaims,
-  type ServerClaim,
   unknownTask,
 } from './local-claims.js';
-import { eventUrl, placeOf, warnUnapproved } from './outbox.js';
-import { BUDGET, isSilent, type Server, SILENCE, warnAway, within, withServer } from './server.js';
+import { eventUrl, placeOf } from './outbox.js';
+import { BUDGET, SILENCE } from './server.js';
 
 const ClaimInput = z.strictObject({
   id: z.string(),
@@ -130,12 +118,6 @@ export const findTask = (context: Context, id: string): string | null =>
     id,
   )?.id ?? null;
 
-/** Ids of all features and active issues here. */
-const listTasks = (context: Context): string[] => [
-  ...readFeatures(context).map(({ id }) => id),
-  ...readActive(context).map(({ linear_id }) => linear_id),
-];
-
 /** Exit 3 when a worktree here holds the task. `offline`: also when another machine did in the server's last answer. */
 function refuseHeld(context: Context, { task, place }: Claim, again: boolean, offline = false): void {
   const other = readClaims(context).find(
@@ -146,53 +128,6 @@ function refuseHeld(context: Context, { task, place }: Claim, again: boolean, of
       isLive(context, claim),
   );
   if (other) throw heldBy(other);
-}
-
-/** Null while events are off or the server cannot be used, with one warning that gives the reason. */
-export async function withBucket<T>(
-  context: Context,
-  ms: number,
-  work: (bucket: Bucket, server: Server) => Promise<T>,
-): Promise<T | null> {
-  if (context.disk.dryRun) return null;
-  if (eventUrl(context) === null) {
-    warnUnapproved(context);
-    return null;
-  }
-  // Retry at once when a person asks.
-  if (ms <= BUDGET && isSilent(context)) return null;
-  const deadline = elapsed() + ms;
-  const left = (): number => Math.max(1, deadline - elapsed());
-  const open = async (server: Server): Promise<T> => work(await openBucket(context, server, left()), server);
-  try {
-    return await withServer(
-      context,
-      '',
-      (server) =>
-        within(
-          left(),
-          persist(left, () => open(server)),
-        ),
-      { ms },
-    );
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
-    warnAway(context, error);
-    return null;
-  }
-}
-
-/** Tries again while a bucket has no leader, or is so new that the library reports that JetStream is off. */
-async function persist<T>(left: () => number, work: () => Promise<T>): Promise<T> {
-  for (;;)
-    try {
-      return await work();
-    } catch (error) {
-      const { name, message } = error as Error;
-      const isBusy = /timeout|no responders|temporarily unavailable|no leader|JetStreamNotEnabled/i;
-      if (!isBusy.test(`${name} ${message}`) || left() < 100) throw error;
-      await setTimeout(50);
-    }
 }
 
 export interface Released {
@@ -318,30 +253,3 @@ export async function refreshHeld(context: Context, ms = BUDGET): Promise<void> 
   await sendClaims(context, ms);
   await withBucket(context, ms, (bucket) => readHeld(context, bucket, ms));
 }
-
-/** Every claim on the server. Keeps what others hold of this project's tasks, for the time without the server. */
-export async function readHeld(context: Context, bucket: Bucket, ms: number): Promise<ServerClaim[]> {
-  const claims = await listClaims(bucket, ms);
-  const now = claims.length > 0 ? await serverNow(bucket) : 0;
-  const tasks = new Set(listTasks(context));
-  const known = readClaims(context).filter(({ here }) => here);
-  const seen = claims.flatMap(({ claim, ...entry }): KnownClaim[] => {
-    const left = msLeft({ claim, ...entry }, now);
-    const isKnown = known.some(({ task, place }) => task === claim.task && place === claim.place);
-    const isOwn = claim.place === placeOf(context);
-    return tasks.has(claim.task) && left > 0 && !isKnown && !isOwn ? [asSeen(context, claim, left)] : [];
-  });
-  if (seen.length > 0 || known.length < readClaims(context).length)
-    changeClaims(context, (stored) => [...stored.filter(({ here }) => here), ...seen]);
-  return claims;
-}
-
-/** Another holder's claim, which holds for `ms` more. */
-const asSeen = (context: Context, claim: Claim, ms: number): KnownClaim => ({
-  ...asClaim(claim),
-  until: endOf(context, ms),
-  ...{ here: false, process: null, revision: null, by_focus: false },
-});
-
-/** The end of a lease by this machine's clock. */
-const endOf = ({ world }: Context, ms: number): string => new Date(world.now().getTime() + ms).toISOString();

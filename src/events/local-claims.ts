@@ -5,6 +5,7 @@ import { withLock } from '../core/lock.js';
 import { claimsFile, claimsLock } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
+import { readActive, readFeatures } from '../feature/store.js';
 import { type Context, lockPolicy, otherWorktrees } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { judgeRunning, readRunning, showFocus } from '../session/running.js';
@@ -164,3 +165,9 @@ export const heldBy = (claim: Claim): ForgeError =>
 /** `again`: a person asks, so a finished task may be taken. */
 export const isInWay = (claim: Claim, place: string, again: boolean): boolean =>
   claim.place !== place && (claim.state === 'held' || (claim.state === 'done' && !again));
+
+/** Ids of all features and active issues here. */
+export const listTasks = (context: Context): string[] => [
+  ...readFeatures(context).map(({ id }) => id),
+  ...readActive(context).map(({ linear_id }) => linear_id),
+];

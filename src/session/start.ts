@@ -55,6 +55,10 @@ export async function startSession(
   const verdict = await requireVerified(context);
   const { listed } = verdict.snapshot;
   const notes = notesOf(verdict);
+  context.disk.withLock(() => {
+    refreshViews(context);
+    closeInvestigations(context);
+  });
   let state = readState(context, listed);
   const architecture = await readInvariants(context);
   const [{ branch, ...around }, foreign] = await reading;
@@ -72,11 +76,9 @@ export async function startSession(
   const reverified =
     count === 0 ? null : await (await import('./reverify.js')).reverify(context, count, wanted, watch);
   if (reverified && reverified.results.length > 0) state = readState(context);
-  const opened = context.disk.withLock(() => {
-    refreshViews(context);
-    closeInvestigations(context);
-    return openSession(context, wanted, { branch, head, person, memory: state });
-  });
+  const opened = context.disk.withLock(() =>
+    openSession(context, wanted, { branch, head, person, memory: state }),
+  );
   const { running } = opened;
   const focus = turnToGoal(context, wanted.goal, opened);
   await claims?.claimFocus(context, focus);

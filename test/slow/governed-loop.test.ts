@@ -137,9 +137,9 @@ describe('an investigation of knowledge that is no longer contested', () => {
   it('LTM-09 LTM-14 ends with a reset of the knowledge', async () => {
     const { project, unit } = await contested();
     await forgeJson(project, ['memory', 'override', 'reset', 'knowledge', '--reason', 'anew'], HUMAN);
-    expect(await next(project)).toBeUndefined();
     expect((await promote(project)).known).toEqual([]);
     await forgeJson(project, ['session', 'start']);
+    expect(await next(project)).toBeUndefined();
     expect(unitsOf(project)).toEqual([]);
     isDone(project, unit);
   });
@@ -156,9 +156,9 @@ describe('an investigation of knowledge that is no longer contested', () => {
     project.git('pull', '-q', '--no-rebase', other.dir, 'other');
     expect((await promote(project, P)).known).toMatchObject([{ status: 'invalid' }]);
     expect(project.has(`.forge/linear/active.d/${unit?.linear_id}.json`)).toBe(true);
-    expect(await next(project)).toBeUndefined();
     const { briefing } = await forgeJson<{ briefing: { text: string } }>(project, ['session', 'start']);
     expect(briefing.text).not.toContain('INVESTIGATE-');
+    expect(await next(project)).toBeUndefined();
     expect(unitsOf(project)).toEqual([]);
     isDone(project, unit as Unit);
     expect((await verify(project)).status).toBe('intact');

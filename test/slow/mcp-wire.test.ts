@@ -257,7 +257,7 @@ describe('outside of a .forge/', () => {
       const { result } = await wire.call(i, name, given);
       expect([name, result?.isError]).toEqual([name, true]);
       expect(result?.content?.[0]?.text).toMatch(
-        /^not_a_forge: There is no \.forge\/ in .*\nAsk the user .*: forge init$/,
+        /^not_a_forge: There is no \.forge\/ .*\nAsk the user .*: forge init$/,
       );
     }
     expect((await wire.ask('r', 'resources/read', { uri: 'forge://briefing' })).error?.message).toMatch(

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CommitMessage, formatCommitMessage, parseMessage } from '../../src/commit/message.js';
+import { checkMessage } from '../../src/commit/protocol.js';
+import { DEFAULT_SETTINGS, makeRules } from '../../src/commit/rules.js';
 import { oneLine } from '../../src/core/text.js';
 
 const RFC_SAMPLE = `[SX9-123] Brief description
@@ -37,6 +39,9 @@ const SAMPLE: CommitMessage = {
     session: '2025-12-24-session-001',
   },
 };
+
+const PLACEHOLDER = /^\W*(?:todo|tbd|fixme|wip|xxx|none|n\/?a)\W*$/i;
+const RULES = makeRules(DEFAULT_SETTINGS, () => ['a.b_c-1']);
 
 describe('a commit message', () => {
   it('SES-06 is read as RFC-9060 §5.1 shows it', () => {
@@ -126,17 +131,18 @@ describe('a commit message', () => {
     expect(read.backtrace).toMatchObject({ linear: 'SX9-123', session: '2025-12-24-session-001' });
   });
 
-  it('SES-06 survives formatting and parsing', () => {
+  it('SES-06 GIT-01 any survives formatting and parsing, and passes the check', () => {
     const pieces = fc.constantFrom('Learned: ', '## What', ...'a :-*#()[]😀→');
     const line = (max: number) =>
       fc
         .oneof(fc.string({ unit: pieces, maxLength: 12 }), fc.string({ unit: 'grapheme' }))
         .map((text) => oneLine(text, max))
-        .filter((text) => text !== '' && text !== 'none');
+        // A placeholder is rejected even if forge writes it.
+        .filter((text) => /[\p{L}\p{N}]/u.test(text) && !PLACEHOLDER.test(text));
     const messages = fc.record({
       id: fc.constantFrom('SX9-1', 'FORGE', 'a.b_c-1'),
       subject: line(60),
-      what: fc.array(line(500), { maxLength: 4 }),
+      what: fc.array(line(500), { minLength: 1, maxLength: 4 }),
       why: line(500),
       learned: fc.array(line(500), { maxLength: 3 }),
       updated: fc.array(line(500), { maxLength: 3 }),
@@ -152,7 +158,10 @@ describe('a commit message', () => {
     });
     fc.assert(
       fc.property(messages, (message) => {
-        expect(parseMessage(formatCommitMessage(message))).toEqual(message);
+        const written = formatCommitMessage(message);
+        expect(parseMessage(written)).toEqual(message);
+        for (const state of [{}, { stored: true }])
+          expect([written, checkMessage(Buffer.from(written), RULES, state).problems]).toEqual([written, []]);
       }),
       { numRuns: 500 },
     );

@@ -15,7 +15,7 @@ import {
 import { expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge, makePlainForge } from '../support/forge-project.js';
 import { record, verify } from '../support/memory.js';
-import { changedPaths, commitAll, makeFolder, run } from '../support/project.js';
+import { changedPaths, makeFolder, run } from '../support/project.js';
 
 describe('forge checkpoint create', () => {
   it('GIT-01 GIT-05 its commits name the issue that the checkpoint is for, and no other', async () => {
@@ -76,6 +76,12 @@ describe('forge checkpoint create', () => {
       { exit_code: 0, features: ['A'] },
     ]);
 
+    // What was tested is the commit's tree without .forge/, by git's own means.
+    const entries = project.git('ls-tree', made.commit).split('\n');
+    const input = `${entries.filter((line) => !line.endsWith('\t.forge')).join('\n')}\n`;
+    const tree = run(project.dir, 'git', ['mktree'], { input }).stdout.trim();
+    expect(made.evidence?.map((evidence) => evidence.tree)).toEqual([tree, tree, tree]);
+
     expect(project.git('cat-file', '-t', 'checkpoint/SX9-1-v1')).toBe('tag');
     expect(project.git('rev-parse', 'checkpoint/SX9-1-v1^{commit}')).toBe(made.commit);
     expect(project.git('rev-parse', `${made.commit}^{tree}`)).toBe(made.tree);
@@ -104,17 +110,6 @@ describe('forge checkpoint create', () => {
     expect(await create(project, 'X')).toMatchObject({
       push: expect.stringMatching(/^git push origin checkpoint\/X-v4\.[0-9a-f]{6}$/),
     });
-  });
-
-  it('GIT-05 the tested tree is the commit’s without .forge/, by git’s own means', async () => {
-    const project = await makeForge();
-    const made = await create(project, 'X');
-    const entries = project
-      .git('ls-tree', made.commit)
-      .split('\n')
-      .filter((line) => !line.endsWith('\t.forge'));
-    const tree = run(project.dir, 'git', ['mktree'], { input: `${entries.join('\n')}\n` }).stdout.trim();
-    expect(made.evidence?.map((evidence) => evidence.tree)).toEqual([tree]);
   });
 
   it('GIT-05 the name comes from the argument, else the focused issue, feature, the session, or FORGE; numbers go up', async () => {
@@ -172,7 +167,7 @@ describe('forge checkpoint create', () => {
     expect(gitState(project)).toEqual(before);
   });
 
-  it('GIT-05 without --verify: [checkpoint] verify, else the tests of passing features, else exit 2', async () => {
+  it('GIT-05 without --verify: [checkpoint] verify, else the tests of passing features, else exit 2; without git exit 3', async () => {
     const project = await makeForge();
     expect(await forgeError(project, ['checkpoint', 'create', 'X'])).toMatchObject({
       exitCode: 2,
@@ -193,6 +188,11 @@ describe('forge checkpoint create', () => {
     expect((await runForge(project, ['trust', '--show'])).stdout).toContain('[checkpoint] verify');
     await forgeJson(project, ['trust', '--yes'], { terminal: true });
     expect((await forgeJson<Made>(project, 'checkpoint create X')).verified_by).toEqual(['node -e 1']);
+    await expectError(
+      await makePlainForge(),
+      ['checkpoint', 'create', 'X', '--verify', 'true'],
+      '3 git.none',
+    );
   });
 
   it('LTM-12 GIT-05 commands get a cleaned environment and no input', async () => {
@@ -272,12 +272,6 @@ describe('forge checkpoint create', () => {
     ]);
     expect(error.code).toMatch(/^checkpoint\.(moved|changed)$/);
     expect(project.git('tag')).toBe('');
-  });
-
-  it('GIT-05 without git it is refused', async () => {
-    const project = await makePlainForge();
-    await expectError(project, ['checkpoint', 'create', 'X', '--verify', 'true'], '3 git.none');
-    expect(await list(project)).toEqual([]);
   });
 });
 

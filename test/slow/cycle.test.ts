@@ -157,9 +157,13 @@ describe('forge cycle', () => {
     expect(result.warnings).toContainEqual(expect.stringMatching(/may not be stored/));
   });
 
-  it('GOV-01 does not run the command after a failing init.sh', async () => {
+  it('GOV-01 runs neither an unapproved init.sh nor the command, nor the command after a failing one', async () => {
     const project = await ready();
     project.write('.forge/init.sh', '#!/bin/sh\necho broken >&2\nexit 4\n');
+    const unapproved = await cycle(project, sh('touch ran'));
+    expect(unapproved).toMatchObject({ classification: 'FAILURE', exit: 1 });
+    expect(noteOf(unapproved, 'environment')).toMatch(/init\.sh changed since it was approved.*forge trust$/);
+    expect((await storedCycles(project))[0]?.evaluation).toMatchObject({ environment_valid: false });
     await runForge(project, ['trust', '--yes'], HUMAN);
     const result = await cycle(project, sh('touch ran'));
     expect(result).toMatchObject({
@@ -175,20 +179,6 @@ describe('forge cycle', () => {
       environment: 'skipped',
       execution: 'ok',
     });
-  });
-
-  it('GOV-01 runs neither an unapproved init.sh nor the command', async () => {
-    const project = await ready();
-    project.write('.forge/init.sh', '#!/bin/sh\ntouch ran\n');
-    const result = await cycle(project, sh('touch ran'));
-    expect(result).toMatchObject({
-      classification: 'FAILURE',
-      exit: 1,
-      report: { environment_valid: false },
-    });
-    expect(noteOf(result, 'environment')).toMatch(/init\.sh changed since it was approved.*forge trust$/);
-    expect(project.has('ran')).toBe(false);
-    expect((await storedCycles(project))[0]?.evaluation).toMatchObject({ environment_valid: false });
   });
 
   it('LTM-05 LTM-16 halts memory that the command damaged, and records the cycle after a human repaired it', async () => {

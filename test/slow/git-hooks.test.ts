@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { commit, forge, hookFiles, MESSAGE, makeCommitted } from '../support/e2e-hooks.js';
 import { BIN, runBinary } from '../support/forge.js';
 import { snapshot } from '../support/forge-project.js';
-import { changedPaths, makeFolder, pathWithoutForge, projectAt, run } from '../support/project.js';
+import { changedPaths, makeFolder, pathWithoutForge, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 const NAMES = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'];
@@ -73,16 +73,6 @@ describe('forge hooks in a plain repository', () => {
     expect(project.read(hook)).toBe('#!/bin/sh\necho checked by me >&2\n');
     expect(commit(project, {}, 'no protocol')).toMatchObject({ exitCode: 0, stderr: 'checked by me\n' });
     expect(project.has('.git/hooks/pre-push')).toBe(false);
-  });
-
-  it('GIT-03 a linked worktree removes hooks that the main one installed', () => {
-    const project = makeCommitted();
-    const before = hookFiles(project);
-    forge(project, 'hooks', 'install');
-    const side = projectAt(makeFolder());
-    project.git('worktree', 'add', '-q', '-b', 'side', side.path('tree'));
-    forge({ dir: side.path('tree') }, 'hooks', 'uninstall');
-    expect(hookFiles(project)).toEqual(before);
   });
 
   it('GIT-04 keeps commits.log and branches.json current, and git status clean', () => {
@@ -196,8 +186,9 @@ describe('forge hooks in a plain repository', () => {
     expect(made()).toMatchObject({ exitCode: 1 });
   });
 
-  it('GIT-03 in a linked worktree and from a subfolder', () => {
+  it('GIT-03 in a linked worktree and from a subfolder, where they are removed too', () => {
     const project = makeCommitted();
+    const before = hookFiles(project);
     forge(project, 'hooks', 'install');
     const side = join(makeFolder(), 'side');
     project.git('worktree', 'add', '-q', side, '-b', 'side');
@@ -210,5 +201,7 @@ describe('forge hooks in a plain repository', () => {
     expect(JSON.parse(runBinary(side, ['hooks', 'status', '--json']).stdout).hooks[0]).toMatchObject({
       state: 'installed',
     });
+    forge({ dir: side }, 'hooks', 'uninstall');
+    expect(hookFiles(project)).toEqual(before);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SHORT_WAYS } from '../../src/cli/groups.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { everyCommand } from '../support/commands.js';
-import { runBinary, runForge } from '../support/forge.js';
+import { runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { makePlainProject, type Project } from '../support/project.js';
 import { makeForgeRepository, typed, typedError, typedJson } from '../support/typed.js';
@@ -142,11 +142,6 @@ describe('short forms of commands', () => {
       expect((await runForge(project, ['--color', 'never', name, '-h'])).stdout).toBe(stdout);
       expect((await runForge(project, ['help', name])).stdout).toBe(stdout);
     }
-  });
-
-  it('B-01 version is --version, by the binary too', () => {
-    const { stdout } = runBinary('/', ['--version']);
-    expect(runBinary('/', ['version'])).toMatchObject({ exitCode: 0, stderr: '', stdout });
   });
 });
 

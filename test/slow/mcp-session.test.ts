@@ -219,8 +219,9 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect((await call('focus_set', { phase: 'BUILD' })).content[0]?.text).not.toContain('warnings');
   });
 
-  it('AGT-02 offers few tools with annotations, resources and a template', async () => {
-    const { client } = await connect(await ready(), mode);
+  it('AGT-02 offers few tools with annotations, resources, and each record by its id', async () => {
+    const project = await ready();
+    const { client } = await connect(project, mode);
     expect(client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy');
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
@@ -245,12 +246,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     );
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates).toMatchObject([{ uriTemplate: 'forge://record/{id}' }]);
-  });
-
-  it('AGT-02 reads one record by its id', async () => {
-    const project = await ready();
     const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'known']);
-    const { client } = await connect(project, mode);
     const { contents } = await client.readResource({ uri: `forge://record/${id}` });
     expect((contents[0] as { text: string }).text).toContain('"known"');
   });
@@ -271,7 +267,7 @@ describe('a builder', () => {
   const BUILDER = { FORGE_ROLE: 'builder' };
   const RESERVED = ['memory_record', 'feature_add'];
 
-  it('B-84 LTM-12 does not see tools that write a tier, and can update working memory', async () => {
+  it('B-84 LTM-12 does not see tools that write a tier, can update working memory, and is denied what it does not see', async () => {
     const project = await ready();
     const { client, call } = await connect(project, 'legacy', BUILDER);
     const names = (await client.listTools()).tools.map(({ name }) => name);
@@ -282,13 +278,6 @@ describe('a builder', () => {
     await call('session_start');
     const patched = await call('session_working_memory_update', { operations: [GOAL] });
     expect(patched.content[0]?.text).toContain('Logout works');
-  });
-
-  it('B-84 LTM-12 is denied a hidden tool, which is recorded as a breach', async () => {
-    const project = await ready();
-    const { call } = await connect(project, 'legacy', BUILDER);
-    await call('session_start');
-    await call('session_working_memory_update', { operations: [GOAL] });
     const calls: [string, object][] = [
       ['session_note_promote', { id: 'kfr-1' }],
       ['memory_record', { task_id: 'A', exit_code: 0 }],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { atTerminal } from '../support/e2e-terminal.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
 import { logOf, verify } from '../support/memory.js';
@@ -35,6 +36,10 @@ describe('forge recover', () => {
     expect(done).toMatchObject({
       decision: 'rollback',
       backup_ref: expect.stringMatching(/^refs\/forge\/backup\//),
+      features: [{ id: 'FORGE-001', status: 'passing' }],
+      next: [/^forge undo/, /^git restore --source=refs\/forge\/backup\/\S+ -- FILE/].map((line) =>
+        expect.stringMatching(line),
+      ),
     });
     expect(differsFrom(project, 'checkpoint/APP-1-v1')).toBe('');
     const { 'build/out.js': ignored, ...rest } = files(project);
@@ -43,7 +48,6 @@ describe('forge recover', () => {
     expect(project.git('log', '-1', '--format=%s %P')).toBe(
       `[APP-1] Roll back to checkpoint/APP-1-v1 ${broken.head}`,
     );
-    await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
     expect(storedFeature(project, 'FORGE-001')).toMatchObject({ status: 'passing' });
     expect((await verify(project)).status).toBe('intact');
     const [entry] = (await logOf(project, 'audit')).filter(({ kind }) => kind === 'recovery');
@@ -56,25 +60,13 @@ describe('forge recover', () => {
 
     const back = await undo(project);
     expect(back).toMatchObject({ undone: done.backup_ref, action: 'rollback', redo: 'forge undo' });
+    expect(storedFeature(project, 'FORGE-001')).toMatchObject({ status: 'failing' });
     expect(files(project)).toEqual(broken.files);
     expect(staged(project)).toBe(broken.staged);
     expect(project.git('diff', '--name-only', broken.head, 'HEAD', '--', '.', ':!.forge')).toBe('');
     expect(project.git('rev-list', '--count', `${broken.head}..HEAD`)).toBe('2');
     expect((await verify(project)).status).toBe('intact');
     expect((await backups(project)).backups).toHaveLength(2);
-  });
-
-  it('GIT-06 features that the rollback made pass again are green at once, and red again after undo', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
-    const statusOf = (): unknown => storedFeature(project, 'FORGE-001')?.status;
-    expect(statusOf()).toBe('failing');
-    const done = await recover(project);
-    expect(done.features).toEqual([{ id: 'FORGE-001', status: 'passing' }]);
-    const next = [/^forge undo/, /^git restore --source=refs\/forge\/backup\/\S+ -- FILE/];
-    expect([statusOf(), done.next]).toEqual(['passing', next.map((line) => expect.stringMatching(line))]);
-    await undo(project);
-    expect(statusOf()).toBe('failing');
   });
 
   it('GIT-06 a test that a feature shares with the checkpoint runs once and fails once', async () => {
@@ -133,19 +125,12 @@ describe('forge recover', () => {
     await forgeJson(project, ['cycle', '--task', 'X', 'true']);
   });
 
-  it('GIT-06 without a terminal and --yes nothing is done: exit 3', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
-    const before = files(project);
-    await expectError(project, 'recover', '3 recover.unconfirmed');
-    expect(files(project)).toEqual(before);
-  });
-
-  it('GIT-06 --plan and --dry-run write nothing, --list shows that there is nothing', async () => {
+  it('GIT-06 --plan, --dry-run and a call that nobody confirmed write nothing', async () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = snapshot(project.dir);
     expect((await plan(project)).decision).toBe('rollback');
+    await expectError(project, 'recover', '3 recover.unconfirmed');
     for (const args of [['-n'], ['-n', '--worktree', '../look'], ['--list']])
       expect((await runForge(project, ['recover', ...args])).exitCode).toBe(0);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
@@ -170,6 +155,20 @@ describe('forge recover', () => {
     const before = files(project);
     expect(await forgeError(project, 'recover --yes', { env })).toMatchObject({ exitCode: 3, code, message });
     expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
+  });
+
+  it('GIT-06 at a terminal shows the table and asks; no changes nothing, yes rolls back', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const before = files(project);
+    const refused = await atTerminal(project, ['recover'], [['Roll back?', 'n\r']]);
+    expect([refused.exitCode, files(project)]).toEqual([3, before]);
+    expect(refused.shown).toContain('FORGE-001');
+    const agreed = await atTerminal(project, ['recover'], [['Roll back?', 'y\r']]);
+    expect([agreed.exitCode, differsFrom(project, 'checkpoint/APP-1-v1')]).toEqual([0, '']);
+    expect(agreed.shown.split('since then:')).toHaveLength(2);
+    const undone = await atTerminal(project, ['recover', '--undo'], [['Bring back', 'y\r']]);
+    expect([undone.exitCode, files(project)]).toEqual([0, before]);
   });
 
   it('GIT-06 shows people the table, what was done, and how to undo it', async () => {

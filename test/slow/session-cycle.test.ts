@@ -82,12 +82,16 @@ describe('a session as a cycle', () => {
     });
   });
 
-  it('SES-06 with nothing verified and nothing learned records nothing', async () => {
+  it('SES-06 with nothing verified and nothing learned records nothing; a failure is a cycle, and no candidate', async () => {
     const project = await withTest();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['progress', 'add', 'read the code']);
     expect(await forgeJson(project, ['session', 'end'])).not.toHaveProperty('cycle');
     expect([await tier(project, 'execution'), await tier(project, 'evaluation')]).toEqual([[], []]);
+    expect(await session(project, false, '--failed', 'mocking the clock')).toMatchObject({
+      cycle: { cycle: 1, classification: null },
+      candidates: [],
+    });
   });
 
   it('SES-06 without verified features there is no verdict, and learnings wait as candidates', async () => {
@@ -104,14 +108,6 @@ describe('a session as a cycle', () => {
     });
     expect(await forgeJson(project, ['memory', 'report'])).toMatchObject({
       counts: { cycles: 2, evaluated: 0 },
-    });
-  });
-
-  it('SES-06 a failure is recorded as a cycle, and is not a candidate', async () => {
-    const project = await withTest();
-    expect(await session(project, false, '--failed', 'mocking the clock')).toMatchObject({
-      cycle: { cycle: 1, classification: null },
-      candidates: [],
     });
   });
 

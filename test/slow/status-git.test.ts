@@ -149,18 +149,6 @@ describe('forge status and git', () => {
     expect(await forgeError(bare, ['status'])).toMatchObject({ exit: 2, code: 'not_a_forge' });
   });
 
-  it('VIS-01 a missing git is red, with the remedy', async () => {
-    const project = await makeForge();
-    const told = await component(project, 'git', {
-      env: { GIT_CONFIG_GLOBAL: '/dev/null', PATH: '/nowhere' },
-    });
-    expect(told).toMatchObject({
-      color: 'red',
-      reasons: ['git was not found'],
-      fix: ['Install git 2.39 or newer.'],
-    });
-  });
-
   it('VIS-01 B-40 runs no filter of the repository', async () => {
     const project = await makeForge();
     const trace = project.path('.git', 'trace');

@@ -349,9 +349,15 @@ export function planImport(features: readonly Feature[], text: string, now: stri
     const all = [...features, ...added];
     if (ticked) done.push(name);
     else if (features.some(matches) || isRepeated) known.push(id ?? name);
-    else added.push(planFeature(all, id ?? makeId(all, name), entry, now));
+    else added.push(planFeature(all, id ?? nextId(all), entry, now));
   }
   return { added, known, done };
+}
+
+/** The number after the largest `FORGE-NNN`: these ids keep the order of the list. */
+function nextId(features: readonly Feature[]): string {
+  const numbers = features.map((feature) => Number(/^FORGE-(\d+)$/i.exec(feature.id)?.[1] ?? 0));
+  return `FORGE-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`;
 }
 
 const isSameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();

@@ -18,20 +18,20 @@ describe('a Markdown list', () => {
     ['- FORGE-001 - Login', 'FORGE-001|Login|not_implemented'],
     ['* SX9-12 – Login', 'SX9-12|Login|not_implemented'],
     ['+ a.b-3 Login', 'a.b-3|Login|not_implemented'],
-    ['- Login', 'login|Login|not_implemented'],
-    ['1. Login', 'login|Login|not_implemented'],
-    ['12) Login', 'login|Login|not_implemented'],
-    ['- [ ] Login', 'login|Login|not_implemented'],
+    ['- Login', 'FORGE-001|Login|not_implemented'],
+    ['1. Login', 'FORGE-001|Login|not_implemented'],
+    ['12) Login', 'FORGE-001|Login|not_implemented'],
+    ['- [ ] Login', 'FORGE-001|Login|not_implemented'],
     ['- [ ] FORGE-009: Login: with a colon', 'FORGE-009|Login: with a colon|not_implemented'],
-    ['  - Login   \r', 'login|Login|not_implemented'],
-    ['- FORGE-001', 'forge-001|FORGE-001|not_implemented'],
+    ['  - Login   \r', 'FORGE-001|Login|not_implemented'],
+    ['- FORGE-001', 'FORGE-001|FORGE-001|not_implemented'],
   ])('FEA-01 reads %j as the feature %s', (line, row) => {
     expect(rows(line)).toEqual([row]);
   });
 
   it('FEA-01 leaves out what is ticked, and says so', async () => {
     expect(plan('- [x] Login\n3. [X] FORGE-002 Logout\n- [ ] Help')).toMatchObject({
-      added: [{ id: 'help', name: 'Help' }],
+      added: [{ id: 'FORGE-001', name: 'Help' }],
       done: ['Login', 'Logout'],
     });
     const project = await makeForge();
@@ -42,8 +42,16 @@ describe('a Markdown list', () => {
 
   it('FEA-01 may contain headings, prose, rules and blank lines', () => {
     expect(rows('# Features\n\nThese:\n\n- Login\n---\n- Logout\n\n> quoted\n')).toEqual([
-      'login|Login|not_implemented',
-      'logout|Logout|not_implemented',
+      'FORGE-001|Login|not_implemented',
+      'FORGE-002|Logout|not_implemented',
+    ]);
+  });
+
+  it('FEA-01 continues from the largest number in use', () => {
+    expect(rows('- Logout\n- FORGE-020: Big\n- After', [there])).toEqual([
+      'FORGE-008|Logout|not_implemented',
+      'FORGE-020|Big|not_implemented',
+      'FORGE-021|After|not_implemented',
     ]);
   });
 });
@@ -52,7 +60,7 @@ describe('a JSON list', () => {
   const list = [
     { id: 'A', name: 'First', tests: ['npm test'], priority: 1, linear_issue: 'SX9-1', status: 'failing' },
     { description: 'Second', blocked_by: 'A', test: 'npm run e2e', category: 'ui' },
-    { id: 'C', blocked_by: ['A', 'second'], passes: false },
+    { id: 'C', blocked_by: ['A', 'FORGE-001'], passes: false },
   ];
 
   it.each([
@@ -70,8 +78,8 @@ describe('a JSON list', () => {
         linear_issue: 'SX9-1',
         status: 'failing',
       },
-      { ...base, id: 'second', name: 'Second', tests: ['npm run e2e'], blocked_by: 'A' },
-      { ...base, id: 'C', name: 'C', tests: [], blocked_by: ['A', 'second'] },
+      { ...base, id: 'FORGE-001', name: 'Second', tests: ['npm run e2e'], blocked_by: 'A' },
+      { ...base, id: 'C', name: 'C', tests: [], blocked_by: ['A', 'FORGE-001'] },
     ]);
   });
 
@@ -85,7 +93,7 @@ describe('a JSON list', () => {
   });
 
   it.each([{ status: 'passing' }, { passes: true }])('FEA-03 does not believe %j', (claim) => {
-    expect(rows([{ name: 'x', ...claim }])).toEqual(['x|x|in_progress']);
+    expect(rows([{ name: 'x', ...claim }])).toEqual(['FORGE-001|x|in_progress']);
   });
 });
 

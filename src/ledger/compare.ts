@@ -152,7 +152,7 @@ export function compare(observation: Observation): Comparison {
       ...describeRecords(
         'disappeared',
         disappeared,
-        '{count} written here have disappeared; none was restored',
+        '{count} written here disappeared; none was restored',
       ),
       ...describeRecords('rewound', others, '{count} of other writers disappeared with a branch'),
       ...findNotes(observation, away),

@@ -197,14 +197,17 @@ async function readKfr({ forge: open }: Source) {
 /** ms: a session's own commit is made just after its end. */
 const END_COMMIT = 60_000;
 
-/** Commits of its time that name the session, or none. */
+/** Commits that name the session, and those of the same people in its time that name none. */
 function commitsOf({ id, started_at, ended_at }: SessionDetail['session'], history: readonly PastCommit[]) {
   // Git stores whole seconds.
   const [from, to] = [Date.parse(started_at) - 1000, Date.parse(ended_at ?? '9999') + END_COMMIT];
-  return history.filter(({ session, at }) => {
-    const isThen = Date.parse(at) >= from && Date.parse(at) <= to;
-    return isThen && (session === null || session === sessionName(id));
-  });
+  const then = history.filter(({ at }) => Date.parse(at) >= from && Date.parse(at) <= to);
+  const named = then.filter(({ session }) => session === sessionName(id));
+  const people = new Set(named.map(({ author }) => author));
+  return then.filter(
+    (commit) =>
+      named.includes(commit) || (commit.session === null && (people.size === 0 || people.has(commit.author))),
+  );
 }
 
 async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {

@@ -20,7 +20,7 @@ import { SAMPLES } from '../support/samples.js';
 describe('personal data that does not halt', () => {
   it('LTM-13 halts if the project asks for it; the project cannot ask for less', async () => {
     const project = await makeStarted();
-    await expectError(project, ['config', 'set', 'guard.off', 'true'], '3');
+    await expectError(project, ['config', 'set', 'guard.off', 'true'], '2');
     await expectError(project, 'config set guard.halt_on none', '2');
     await forgeJson(project, ['config', 'set', 'guard.halt_on', 'all']);
     expect(project.read(CONFIG)).toContain('halt_on = "all"');

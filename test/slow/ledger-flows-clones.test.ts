@@ -215,7 +215,7 @@ describe('clones', () => {
     const { status, notes } = await one.verify();
     expect([status, notes.join()]).toEqual([
       'intact',
-      expect.stringMatching(/3 records written here have disappeared; none was restored/),
+      expect.stringMatching(/3 records written here disappeared; none was restored/),
     ]);
     await repair(one, '--discard', 'rejected');
     expect((await one.verify()).notes.join()).not.toContain('disappeared');

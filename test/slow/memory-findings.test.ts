@@ -344,7 +344,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
       expect(stdout).not.toContain('intact');
     }
     expect(notes.join()).toMatch(
-      /2\d records written here have disappeared; none was restored: forge memory repair/,
+      /2\d records written here disappeared; none was restored: forge memory repair/,
     );
     const preview = await runForge(project, ['memory', 'repair', '-n'], { terminal: true });
     expect([preview.exitCode, preview.stdout]).toEqual([

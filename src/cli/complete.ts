@@ -1,11 +1,11 @@
 import type { Forge } from '../index.js';
 import { TOPICS } from './about.js';
 import { SHELLS } from './command.js';
-import { folderOf } from './folder.js';
 import { GROUPS, inFull, SHORT_WAYS, specsOf } from './groups.js';
 import {
   type CommandSpec,
   flagOf,
+  folderOf,
   GLOBAL_OPTIONS,
   HELP_OPTION,
   type Io,

@@ -1,8 +1,7 @@
 import { toForgeError, withHint } from '../core/error.js';
 import { escapeControls, harmless, jsonLine } from '../core/text.js';
 import { isGitHook } from '../hooks/shim.js';
-import { folderOf } from './folder.js';
-import { type Call, type Invocation, type Io, version } from './spec.js';
+import { type Call, folderOf, type Invocation, type Io, version } from './spec.js';
 
 /** Runs one command and returns its exit code. Never throws and never exits. */
 export async function main(io: Io): Promise<number> {

@@ -1,4 +1,9 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
+import { formatArgv } from '../core/argv.js';
+import { usage } from '../core/error.js';
+import { realPath } from '../core/files.js';
 import type { Forge, World } from '../index.js';
 import type { ProgressBar, Style, Tail } from './style.js';
 
@@ -37,6 +42,29 @@ export interface Io {
   channel(): { input: Readable; send(line: string): boolean };
   /** For tests: another clock and other processes. */
   world?: World;
+}
+
+/** The folder to work in: -C, else FORGE_DIR, else the current one. */
+export function folderOf(io: Io, dir: string | undefined): string {
+  const wanted = dir ?? (io.env.FORGE_DIR || '.');
+  const path = isAbsolute(wanted) ? wanted : resolve(currentFolder(io), wanted);
+  const real = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? realPath(path) : null;
+  if (real === null)
+    throw usage('folder.missing', `There is no folder ${path}.`, {
+      hint: `mkdir -p ${formatArgv([wanted])}`,
+    });
+  return basename(real) === '.forge' ? dirname(real) : real;
+}
+
+function currentFolder(io: Io): string {
+  try {
+    return io.cwd();
+  } catch {
+    const name = io.env.PWD ? ` (${io.env.PWD})` : '';
+    throw usage('folder.gone', `The current folder${name} no longer exists.`, {
+      hint: 'cd to another folder',
+    });
+  }
 }
 
 /** The most that is read from stdin or a file argument. */

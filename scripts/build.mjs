@@ -69,6 +69,7 @@ const APART = [
   'commander',
   'execa',
   'hono',
+  'murmurhash3js-revisited',
   'picomatch',
   're2js',
   'simple-git',

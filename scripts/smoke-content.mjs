@@ -21,6 +21,7 @@ const EXPECTED = [
   'dist/cli/execa.cjs',
   'dist/cli/hono.cjs',
   'dist/cli/hono-node-server.cjs',
+  'dist/cli/murmurhash3js-revisited.cjs',
   'dist/ui/page.js',
   'dist/ui/page.css',
   'dist/cli/chalk.cjs',

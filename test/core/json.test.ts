@@ -121,12 +121,9 @@ describe('parseJson', () => {
     ['5e-324', 5e-324],
     ['1.5e3', 1500],
     ['-12.25', -12.25],
+    ['"1e400, -0 and 9007199254740993"', '1e400, -0 and 9007199254740993'],
   ])('B-16 takes %s', (text, value) => {
     expect(parseJson(`[${text}]`)).toEqual([value]);
-  });
-
-  it('B-16 takes any digits in a string', () => {
-    expect(parseJson('["1e400, -0 and 9007199254740993"]')).toEqual(['1e400, -0 and 9007199254740993']);
   });
 });
 

@@ -44,27 +44,6 @@ describe('damaged state files', () => {
     }
   });
 
-  it('B-12 names the line of a stray comma, a wrong word and a wrong value', async () => {
-    const project = await prepared(makePlainForge);
-    const [features] = FILES;
-    const text = (tests: string): string =>
-      `{\n  "schema_version": "1.0",\n  "features": [\n    {\n      "id": "A",\n      "name": "a",\n      "status": "failing",\n      "tests": ${tests}\n    }\n  ]\n}\n`;
-    for (const [tests, line, message] of [
-      ['["x",]', 8, /unexpected/],
-      ['["x",\n"y",\n]', 10, /unexpected/],
-      ['oops', 8, /unexpected "o"/],
-      ["['x']", 8, /unexpected "'"/],
-      ['[],', 9, /unexpected|double-quoted/],
-      ['5', 8, /features\[0\]\.tests: found 5, allowed: array/],
-      ['[\n"x",\n5]', 10, /features\[0\]\.tests\[1\]: found 5, allowed: string/],
-    ] as const) {
-      const error = await expectDamaged(project, features, text(tests));
-      expect([tests, error.line]).toEqual([tests, line]);
-      expect(error.message).toContain(`${FEATURES}:${line}: `);
-      expect(error.message).toMatch(message);
-    }
-  });
-
   it('B-12 names the newest intact commit of the file, and the command in that line restores it', async () => {
     const project = await prepared();
     await forgeJson(project, ['feature', 'add', 'KEPT', 'kept']);

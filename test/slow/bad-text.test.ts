@@ -188,38 +188,22 @@ describe('terminal control in text', () => {
     await forgeJson(project, ['session', 'end', '--no-commit', '--learned', 'x', '--next', 'y'], { world });
     await forgeJson(project, ['session', 'start'], { world });
     project.write(ISSUES, JSON.stringify({ issues: [{ linear_id: `I${evil}`, title: evil, state: evil }] }));
-    const features = ['B', 'C'].map((id) => ({
-      id,
-      name: evil,
-      status: 'failing',
-      tests: [`echo '${evil}'`],
-      blocked_by: id === 'C' ? [evil] : null,
-      linear_issue: `I${evil}`,
-      verified_at: evil,
-      verified_commit: evil,
-    }));
+    const all = (keys: string, more: object = {}): object => ({
+      ...Object.fromEntries(keys.split(' ').map((key) => [key, evil])),
+      ...more,
+    });
+    const features = ['B', 'C'].map((id) =>
+      all('name verified_at verified_commit', {
+        ...{ id, status: 'failing', tests: [`echo '${evil}'`], linear_issue: `I${evil}` },
+        blocked_by: id === 'C' ? [evil] : null,
+      }),
+    );
     project.write(FEATURES, JSON.stringify({ schema_version: '1.0', features }));
-    const learned = { context: evil, approach: evil, issue: evil, resolution: evil, learned_at: evil };
-    project.write(
-      KNOWLEDGE,
-      JSON.stringify({
-        schema_version: '1.0',
-        patterns: { successful: [learned], failed: [learned] },
-        invariants: [evil],
-      }),
-    );
-    project.write(
-      FOCUS,
-      JSON.stringify({
-        task: evil,
-        linear_issue: evil,
-        files: [evil],
-        phase: evil,
-        blockers: [evil],
-        skill: evil,
-        started_at: evil,
-      }),
-    );
+    const learned = all('context approach issue resolution learned_at');
+    const patterns = { successful: [learned], failed: [learned] };
+    project.write(KNOWLEDGE, JSON.stringify({ schema_version: '1.0', patterns, invariants: [evil] }));
+    const focus = all('task linear_issue phase skill started_at', { files: [evil], blockers: [evil] });
+    project.write(FOCUS, JSON.stringify(focus));
     project.write(PROGRESS, `${project.read(PROGRESS)}[10:00] ${evil}\n\nNEXT: ${evil}\n`);
     project.write(
       CONFIG,
@@ -234,19 +218,8 @@ describe('terminal control in text', () => {
     );
     const path = `.forge/memory/sessions/${archive}`;
     const { id } = project.json<{ id: string }>(path);
-    project.write(
-      path,
-      JSON.stringify({
-        ...project.json(path),
-        started_at: evil,
-        ended_at: evil,
-        branch: evil,
-        next: evil,
-        learned: [evil],
-        failed: [evil],
-        goal: evil,
-      }),
-    );
+    const ended = all('started_at ended_at branch next goal', { learned: [evil], failed: [evil] });
+    project.write(path, JSON.stringify({ ...project.json(path), ...ended }));
     for (const args of [
       [],
       ['briefing'],

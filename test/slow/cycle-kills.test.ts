@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { chmodSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { identify } from '../../src/core/world.js';
 import type { CycleResult } from '../../src/index.js';
 import { cycle, MARK, refusal, sh, storedCycles } from '../support/cycles.js';
 import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { LEDGER } from '../support/memory.js';
 import { commitAll, type Project } from '../support/project.js';
 
 async function ready(): Promise<Project> {
@@ -143,27 +142,5 @@ describe('the mark of a cycle', () => {
     );
     leaveMark(project, { holder: { ...holder, host: 'far\naway' } });
     expect((await refusal(project, ['cycle', '--', 'true'])).message).toContain('another host (far away)');
-  });
-});
-
-describe('a record that may not be stored whole', () => {
-  it('LTM-16 keeps GOVERNANCE_VIOLATION after a failed write', async () => {
-    const project = await makeForge();
-    renameSync(project.path(LEDGER), project.path('ledger'));
-    project.write(LEDGER, 'a file in place of the folder');
-    const flags = ['--classification', 'GOVERNANCE_VIOLATION', '--violation', 'it changed init.sh'];
-    const args = ['memory', 'record', '--task', 'A', '--exit-code', '0'];
-    const failed = await runForge(project, [...args, ...flags]);
-    expect(failed.stderr).toContain('The cycle counts as GOVERNANCE_VIOLATION; it is kept');
-    rmSync(project.path(LEDGER));
-    renameSync(project.path('ledger'), project.path(LEDGER));
-    expect((await runForge(project, args)).stderr).toContain('is recorded now, as GOVERNANCE_VIOLATION.');
-    expect(
-      (await forgeJson<{ records: { record: object }[] }>(project, ['memory', 'log', '--tier', 'evaluation']))
-        .records[0]?.record,
-    ).toMatchObject({
-      classification: 'GOVERNANCE_VIOLATION',
-      governance_violations: ['it changed init.sh', 'memory write failed; recorded by a later command'],
-    });
   });
 });

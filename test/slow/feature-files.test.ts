@@ -168,17 +168,6 @@ describe('one file per entry', () => {
     expect(project.json(KNOWLEDGE)).toMatchObject({ invariants: ['two'] });
     expect(readdirSync(project.path('.forge/memory/long-term/learned.d'))).toHaveLength(1);
   });
-
-  it('B-12 an edit that is not JSON stops commands that need the file, which stays unchanged', async () => {
-    const project = await added('A');
-    project.write(FEATURES, `${project.read(FEATURES)},`);
-    const text = project.read(FEATURES);
-    expect(await forgeError(project, ['feature', 'edit', 'A', '--priority', '1'])).toMatchObject({
-      exitCode: 4,
-      file: FEATURES,
-    });
-    expect(project.read(FEATURES)).toBe(text);
-  });
 });
 
 describe('a new feature', () => {

@@ -142,6 +142,7 @@ describe('a tree that git changed under a running session', () => {
       code: 'not_a_forge',
       hint: 'git sparse-checkout add .forge',
     });
+    expect(typed(project, [])).toMatch(/leaves it out\.\nBegin with: git sparse-checkout add \.forge/);
     expect(typedError(project, ['progress', 'add', 'x'])).toMatchObject({ exitCode: 2, code: 'not_a_forge' });
 
     expect(fingerprint(project.dir)).toEqual(before);

@@ -87,15 +87,6 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     expect(stdout).toContain('Next:\n  forge kfr list\n');
   });
 
-  it('LAY-05 explains how to add a .forge/ that this checkout leaves out', async () => {
-    const project = await makeForge();
-    project.git('status', '-s');
-    project.git('sparse-checkout', 'set', '--no-cone', '/src/', '/package.json');
-    const { stdout, exitCode } = await runForge(project, []);
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/leaves it out\.\nBegin with: git sparse-checkout add \.forge/);
-  });
-
   it('LAY-05 a .forge/ that was deleted comes back from git, not from init', async () => {
     const project = await makeForge();
     commitAll(project);

@@ -24,53 +24,32 @@ import { makeFolder, type Project, projectAt } from '../support/project.js';
 import { commit, expectGone, note, redact, traces, WORD } from '../support/redactions.js';
 
 describe('forge memory redact', () => {
-  it.each<[string, (project: Project) => Promise<string>]>([
-    [
-      'an open file, as its last record',
-      async (p) => {
-        await note(p, 'a');
-        return note(p, WORD);
-      },
-    ],
-    [
-      'an open file, with records behind it',
-      async (p) => {
-        await note(p, 'a');
-        const id = await note(p, WORD);
-        await note(p, 'b');
-        return id;
-      },
-    ],
-    [
-      'the first record of a file',
-      async (p) => {
-        const id = await note(p, WORD);
-        await note(p, 'b');
-        return id;
-      },
-    ],
+  it.each<[string, string[], ((project: Project) => unknown)?]>([
+    ['an open file, as its last record', ['a', WORD]],
+    ['an open file, with records behind it', ['a', WORD, 'b']],
+    ['the first record of a file', [WORD, 'b']],
     [
       'a committed file',
-      async (p) => {
-        const id = await note(p, WORD);
-        commit(p);
-        await note(p, 'b');
-        return id;
+      [WORD],
+      (project) => {
+        commit(project);
+        return note(project, 'b');
       },
     ],
     [
       'two files',
-      async (p) => {
-        const id = await note(p, WORD);
-        await note(p, 'b');
-        const file = containerOf(p);
-        putLines(p, `${LEDGER}/put-${file.slice(-14, -6)}-00000000.jsonl`, linesOf(p, file));
-        return id;
+      [WORD, 'b'],
+      (project) => {
+        const file = containerOf(project);
+        putLines(project, `${LEDGER}/put-${file.slice(-14, -6)}-00000000.jsonl`, linesOf(project, file));
       },
     ],
-  ])('LTM-19 takes the content out of %s', async (_, prepare) => {
+  ])('LTM-19 takes the content out of %s', async (_, texts, then) => {
     const project = await makeForge();
-    const id = await prepare(project);
+    const ids: string[] = [];
+    for (const text of texts) ids.push(await note(project, text));
+    const id = ids[texts.indexOf(WORD)] ?? '';
+    await then?.(project);
     const before = (await verify(project)).tiers.find(({ tier }) => tier === 'note');
     expect(traces(project)).not.toEqual([]);
     const { redacted, audit, files } = await redact(project, id.slice(0, 12));

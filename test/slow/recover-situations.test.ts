@@ -169,15 +169,6 @@ const SITUATIONS: Situation[] = [
     /"features_lost":\["LOGIN","SEARCH"\]/,
   ],
   [
-    'a commit breaks one feature',
-    (project) => {
-      breakLogin(project);
-      commit(project, 'Rename login');
-    },
-    'rollback',
-    /"features_lost":\["LOGIN"\]/,
-  ],
-  [
     'a commit breaks one feature, and something else is not committed',
     (project) => {
       breakLogin(project);

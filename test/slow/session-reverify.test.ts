@@ -36,14 +36,6 @@ async function passing(...ids: string[]): Promise<Project> {
   return project;
 }
 
-/** Other tests, which pass as well. */
-async function replaceTests(project: Project, ids: readonly string[], test: string): Promise<void> {
-  for (const id of ids) {
-    await forgeJson(project, ['feature', 'edit', id, '--no-run', '--test', test]);
-    await forgeJson(project, ['feature', 'verify', id], { world: { now: () => new Date(0) } });
-  }
-}
-
 const runsOf = (project: Project): string[] => project.read('runs').split('\n').filter(Boolean);
 
 const start = (project: Project, ...args: string[]): Promise<Started> =>
@@ -88,7 +80,8 @@ describe('forge start --reverify', () => {
   it('SES-11 FEA-05 lists a test that could not run, and why', async () => {
     const project = await passing('A');
     project.write('t.sh', 'exit 0\n');
-    await replaceTests(project, ['A'], 'sh t.sh');
+    await forgeJson(project, ['feature', 'edit', 'A', '--no-run', '--test', 'sh t.sh']);
+    await forgeJson(project, ['feature', 'verify', 'A'], { world: { now: () => new Date(0) } });
     project.write('t.sh', 'no-such-tool\n');
     const { reverified } = await start(project, '--reverify', '1');
     expect(reverified).toMatchObject({

@@ -18,18 +18,6 @@ import { makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
 
 describe('forge hook claude session-start', () => {
-  it('AGT-01 SES-01 starts a session and sends only the briefing', async () => {
-    const project = await makeForge();
-    const outcome = await claude(project, 'session-start');
-    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(JSON.parse(outcome.stdout)).toEqual({
-      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: expect.any(String) },
-    });
-    expect(contextOf(outcome)).toMatch(/^FORGE briefing, \d{4}-\d\d-\d\d-session-001\n/);
-    expect(contextOf(outcome)).toContain('(mcp__forge__progress_add)');
-    expect(sessionOf(project).holder.agent).toBe('claude-8a0c5f6e-2b9d-4d7e-9c41-7f5f0d1f4c11');
-  });
-
   it('AGT-01 continues its session on a resume, after a compaction, after /clear and in another process', async () => {
     const project = await talking();
     const first = sessionOf(project).id;
@@ -95,7 +83,7 @@ describe('forge hook claude session-start', () => {
     await forgeJson(project, ['config', 'set', 'briefing.budget', '8000']);
     for (let i = 0; i < 60; i++)
       await forgeJson(project, `knowledge add invariant "lesson ${i}: ${'what was learned '.repeat(12)}"`);
-    await claude(project, 'session-start');
+    expect(contextOf(await claude(project, 'session-start'))).toContain('(mcp__forge__progress_add)');
     await patch(project, [GOAL, { op: 'add', kind: 'Constraint', text: 'c'.repeat(280) }]);
     const text = contextOf(
       await claude(project, 'session-start', { name: 'session-start-compact' }),
@@ -109,21 +97,6 @@ describe('forge hook claude session-start', () => {
 });
 
 describe('forge hook claude user-prompt-submit and post-tool-use', () => {
-  it('KFR-09 AGT-01 send it again after a compaction, with the first hook that accepts context', async () => {
-    const project = await talking();
-    await patch(project, [GOAL]);
-    await claude(project, 'user-prompt-submit');
-    for (let i = 0; i < 4; i++)
-      expect(await claude(project, 'pre-compact', { name: 'pre-compact-auto' })).toEqual(SILENT);
-    expect(contextOf(await claude(project, 'user-prompt-submit'))).toContain('[kfr-1] logout works');
-    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
-    await claude(project, 'pre-compact', { name: 'pre-compact-auto' });
-    expect(contextOf(await claude(project, 'session-start', { name: 'session-start-compact' }))).toContain(
-      '[kfr-1]',
-    );
-    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
-  });
-
   it('AGT-01 send nothing before and after a tool, and nothing to a sub-agent', async () => {
     const project = await talking();
     await patch(project, [GOAL, QUESTION]);

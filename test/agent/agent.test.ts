@@ -34,8 +34,12 @@ describe('forge agent install', () => {
 
   it('AGT-01 writes hooks and the server, and uninstall removes them all', async () => {
     const project = await makeForge();
-    const before = snapshot(project.dir);
+    const home = process.env.HOME as string;
+    const [before, atHome] = [snapshot(project.dir), snapshot(home)];
     const { files, agents, wants } = await install(project);
+    const dry = await runForge(project, ['agent', 'install', 'claude', '--user', '-n']);
+    expect(dry.stdout).toContain('~/.claude/settings.json');
+    expect(differences(atHome, snapshot(home))).toEqual([]);
     expect([agents, files.map(({ path, change }) => `${path} ${change}`)]).toEqual([
       ['claude'],
       [`${SETTINGS} created`, '.mcp.json created'],
@@ -50,26 +54,14 @@ describe('forge agent install', () => {
     expect(differences(before, snapshot(project.dir)).filter((path) => path !== '.git/index')).toEqual([]);
   });
 
-  it("AGT-01 keeps a person's own hooks first, and every byte of the file", async () => {
-    const project = await withSettings();
-    await install(project);
-    const text = project.read(SETTINGS);
-    expect(text.startsWith('\ufeff{\r\n\t// mine\r\n\t"model": "x",\r\n')).toBe(true);
-    expect(text.replaceAll('\r\n', '')).not.toContain('\n');
-    expect(text.indexOf('"mine"')).toBeLessThan(text.indexOf('forge hook claude stop'));
-    await uninstall(project);
-    expect(project.read(SETTINGS)).toBe(MINE);
-    expect(changedPaths(project)).toEqual([]);
-  });
-
   it('AGT-07 --allow adds narrow permissions, a second install keeps them, uninstall restores the bytes', async () => {
     const project = await makeForge();
     const own = '{"permissions": {"allow": ["Bash(ls)"]}}\n';
     project.write('.claude/settings.json', own);
     const asked = await runForge(project, ['agent', 'install', 'claude']);
     expect(asked.stdout).toContain('forge agent install claude --allow');
-    const install = await runForge(project, ['agent', 'install', 'claude', '--allow']);
-    expect(install.stdout).not.toContain('--allow');
+    const allowing = await runForge(project, ['agent', 'install', 'claude', '--allow']);
+    expect(allowing.stdout).not.toContain('--allow');
     const allowed = (): string[] =>
       project.json<{ permissions: { allow: string[] } }>('.claude/settings.json').permissions.allow;
     expect(allowed()).toEqual([
@@ -91,11 +83,14 @@ describe('forge agent install', () => {
     expect(project.read('.claude/settings.json')).toBe(own);
   });
 
-  it('AGT-01 with another command replaces its own entries, and uninstall still restores the bytes', async () => {
+  it("AGT-01 keeps a person's own hooks first; another command replaces forge's entries; uninstall restores every byte", async () => {
     const project = await withSettings();
     await install(project);
     await install(project, '--command', 'npx --no-install forge');
     const text = project.read(SETTINGS);
+    expect(text.startsWith('\ufeff{\r\n\t// mine\r\n\t"model": "x",\r\n')).toBe(true);
+    expect(text.replaceAll('\r\n', '')).not.toContain('\n');
+    expect(text.indexOf('"mine"')).toBeLessThan(text.indexOf('forge hook claude stop'));
     expect(text).toContain('"npx --no-install forge hook claude stop 2>/dev/null || :"');
     expect(text).not.toContain('"forge hook');
     expect(project.json('.mcp.json')).toMatchObject({
@@ -118,7 +113,7 @@ describe('forge agent install', () => {
     expect(stdout + stderr).not.toContain('\u001b');
   });
 
-  it.each(['cursor2', '', 'Claude', 'cluade'])('AGT-01 refuses the agent %j: exit 2', async (word) => {
+  it.each(['', 'Claude', 'cluade'])('AGT-01 refuses the agent %j: exit 2', async (word) => {
     const error = await forgeError(await makeForge(), ['agent', 'install', word]);
     expect([error.exitCode, error.code]).toEqual([2, 'agent.unknown']);
     expect(error.message).toMatch(/claude.*all/);
@@ -239,23 +234,6 @@ describe('forge agent install --user', () => {
       const { stdout } = await runForge(project, ['agent', 'status', '--user', '--json'], { env });
       expect(stdout).toContain('"home"');
     });
-  });
-
-  it('AGT-01 does not touch the project, and install without it does not touch home', async () => {
-    const project = await makeForge();
-    const home = process.env.HOME as string;
-    const before = snapshot(home);
-    await install(project);
-    expect(differences(before, snapshot(home))).toEqual([]);
-    const there = snapshot(project.dir);
-    const dry = await runForge(project, ['agent', 'install', 'claude', '--user', '-n']);
-    expect(dry.stderr).toContain('nothing was written');
-    expect(dry.stdout).toContain('~/.claude/settings.json');
-    await install(project, '--user');
-    expect(differences(there, snapshot(project.dir))).toEqual([]);
-    expect(projectAt(home).has(SETTINGS)).toBe(true);
-    await uninstall(project, '--user');
-    expect(projectAt(home).has('.claude')).toBe(false);
   });
 });
 

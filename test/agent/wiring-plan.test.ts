@@ -24,17 +24,6 @@ function withForge(value: Value): Value {
   return { ...value, hooks: { ...hooks, ...added }, mcpServers: { ...mcpServers, forge: server } };
 }
 
-/** Uninstall removes lists and objects that it empties: nobody knows whether they were there before. */
-const emptied = (value: Value): Value => {
-  const hooks = Object.entries(value.hooks ?? {}).filter(([, list]) => list.length > 0);
-  const { hooks: _, mcpServers = {}, ...rest } = value;
-  return {
-    ...rest,
-    ...(hooks.length > 0 && { hooks: Object.fromEntries(hooks) }),
-    ...(Object.keys(mcpServers).length > 0 && { mcpServers }),
-  };
-};
-
 describe('forge in a JSON settings file', () => {
   it('AGT-01 is added after existing content, and a second install changes nothing', () => {
     fc.assert(
@@ -55,21 +44,6 @@ describe('forge in a JSON settings file', () => {
         expect(uninstall(install(install(text, old), PARTS), PARTS)).toBe(text);
       }),
       { numRuns: 200 },
-    );
-  });
-
-  it('AGT-01 is replaced when another command wrote it', () => {
-    fc.assert(
-      fc.property(settings, ({ text, value }) => {
-        const old = [json('claude', ['Stop', 'Gone'], { command: 'npx --no-install forge', server: true })];
-        const expected = withForge(value as Value);
-        const found = read(install(install(text, old), PARTS)) as Value;
-        expect({ ...found, hooks: emptied(found).hooks }).toEqual({
-          ...expected,
-          hooks: emptied(expected).hooks,
-        });
-      }),
-      { numRuns: 100 },
     );
   });
 });
@@ -97,13 +71,6 @@ describe('the layout of a JSON settings file', () => {
     expect(install(before, parts)).toBe(after);
     expect(uninstall(after, parts)).toBe(before);
   });
-
-  it.each(['{}\n', '{ }', '{\n  "hooks": {},\n  "mcpServers": {\n  }\n}\n', '{"hooks":{"Stop":[]}}'])(
-    'AGT-01 an object or a list that was empty before stays: %j',
-    (text) => {
-      expect(uninstall(install(text, PARTS), PARTS)).toBe(text);
-    },
-  );
 
   it("AGT-01 an edited file loses only forge's entries", () => {
     const wired = install('{\n  "a": 1\n}\n', PARTS);

@@ -82,17 +82,6 @@ describe('forge --help', () => {
     }
   });
 
-  it('B-01 every description is in whole sentences', async () => {
-    const project = makePlainProject();
-    for (const { name } of GROUPS) {
-      const { stdout } = await runForge(project, [name, '--help']);
-      const paragraphs = stdout.split(/\n{2,}/).slice(1);
-      const list = paragraphs.findIndex((paragraph) => /^[A-Z][\w ]+:\n {2}/.test(paragraph));
-      for (const text of paragraphs.slice(0, list))
-        expect([name, text]).toEqual([name, expect.stringMatching(/[.:]$/)]);
-    }
-  });
-
   it('B-01 --version is one line, by the binary too', () => {
     expect(runBinary('/', ['--version'])).toMatchObject({
       exitCode: 0,

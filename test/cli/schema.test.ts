@@ -103,10 +103,5 @@ describe('formats', () => {
     const project = await makeForge();
     project.write(FEATURES, '{"features":[{"id":"A","name":"a","status":"failing"}]}');
     expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A\s+failing\s+a$/m);
-    project.write(
-      FOCUS,
-      '{"task":"t","linear_issue":null,"files":[],"phase":null,"blockers":[],"started_at":null}',
-    );
-    expect((await runForge(project, ['focus', 'show'])).stdout).toMatch(/task\s+t/);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { columns, displayWidth, makeStyle, widthOf, wrapLine } from '../../src/cli/style.js';
+import { columns, displayWidth, makeStyle, wrapLine } from '../../src/cli/style.js';
 
 const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
 
@@ -68,12 +68,6 @@ describe('VIS-01 lines that are too long', () => {
 });
 
 describe('VIS-01 text that a terminal can show', () => {
-  it('VIS-01 a terminal has a width, a pipe has none', () => {
-    expect(widthOf({ isTerminal: true, columns: 0 })).toBe(80);
-    expect(widthOf({ isTerminal: true, columns: 20 })).toBe(20);
-    expect(widthOf({ isTerminal: false })).toBeNull();
-  });
-
   it('VIS-01 B-68 shows an age at a terminal; elsewhere, and for distant or future times, the time', async () => {
     const now = () => new Date('2026-03-10T12:00:00.000Z');
     const [person, pipe] = [await makeStyle(false, { width: 80, now }), await makeStyle(false)];

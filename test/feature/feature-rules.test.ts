@@ -27,22 +27,8 @@ const proven = feature('A', {
 });
 
 describe('a new feature', () => {
-  it.each([
-    ['Größe zählt', 'grosse-zahlt'],
-    ['Café à la carte', 'cafe-a-la-carte'],
-  ])('FEA-01 the id of %j is %s', (name, id) => {
-    expect(makeId([], name)).toBe(id);
-  });
-
-  it.each([
-    ['A', 'Feature A already exists.'],
-    ['a', 'Feature A already exists.'],
-  ])('FEA-01 B-03 is refused as %j next to A', (id, message) => {
-    expect(failure(() => planFeature([feature('A')], id, {}, now))).toMatchObject({
-      exit: 2,
-      code: 'feature.exists',
-      message,
-    });
+  it('FEA-01 has an id of plain letters', () => {
+    expect(makeId([], 'Größe zählt à la carte')).toBe('grosse-zahlt-a-la-carte');
   });
 });
 
@@ -140,7 +126,7 @@ describe('cycles of blocked_by', () => {
     expect(planEdit(diamond, 'C', { blocked_by: ['D', 'B', 'A'] }).blocked_by).toEqual(['D', 'B', 'A']);
   });
 
-  it('FEA-01 visits each feature once, even if hundreds wait for all before them', () => {
+  it('FEA-01 visits each feature once, in a chain of 20,000 and if hundreds wait for all before them', () => {
     const ids = Array.from({ length: 400 }, (_, n) => `F-${n}`);
     const all = ids.map((id, n) => feature(id, { blocked_by: ids.slice(0, n) }));
     // Following every path would never end.
@@ -148,10 +134,7 @@ describe('cycles of blocked_by', () => {
     expect(failure(() => planEdit(all, 'F-0', { blocked_by: ['F-399'] })).message).toContain(
       'F-0 → F-399 → F-0',
     );
-  });
-
-  it('FEA-01 accepts a chain of 20,000', () => {
-    const all = Array.from({ length: 20_000 }, (_, n) => feature(`F-${n}`, { blocked_by: `F-${n + 1}` }));
-    expect(planEdit(all, 'F-0', { name: 'x' }).name).toBe('x');
+    const long = Array.from({ length: 20_000 }, (_, n) => feature(`F-${n}`, { blocked_by: `F-${n + 1}` }));
+    expect(planEdit(long, 'F-0', { name: 'x' }).name).toBe('x');
   });
 });

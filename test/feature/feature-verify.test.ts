@@ -1,29 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { FeatureResult } from '../../src/index.js';
-import { expectError, fixedClock, forgeJson, runForge, startBinary } from '../support/forge.js';
-import {
-  featureFile,
-  makeForge,
-  PASSING_FEATURE,
-  putFeatures,
-  storedFeature,
-} from '../support/forge-project.js';
-import { logOf } from '../support/memory.js';
+import { expectError, fixedClock, forgeFound, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { makeForge, PASSING_FEATURE, putFeatures, storedFeature } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
 const stored = storedFeature;
+const verified = (project: Project, ...args: string[]) =>
+  forgeFound<{ results: FeatureResult[] }>(project, ['feature', 'verify', ...args]);
 
 /** A feature with tests that were typed here, and so may run. */
-async function add(project: Project, id: string, ...tests: string[]): Promise<void> {
-  await forgeJson(project, [
+const add = (project: Project, id: string, ...tests: string[]): Promise<object> =>
+  forgeJson(project, [
     'feature',
     'add',
     id,
-    `the ${id}`,
     '--no-run',
     ...tests.flatMap((test) => ['--test', test]),
+    `the ${id}`,
   ]);
-}
 
 describe('forge done', () => {
   it('FEA-02 runs the tests and sets passing with its evidence', async () => {
@@ -50,9 +44,9 @@ describe('forge done', () => {
     await add(project, 'A', 'test ! -e broken', 'true');
     await forgeJson(project, ['feature', 'verify', 'A']);
     project.write('broken', '');
-    const { stdout, exitCode, stderr } = await runForge(project, ['feature', 'verify', 'A', '--json']);
-    expect([exitCode, stderr]).toEqual([1, '']);
-    const [result] = (JSON.parse(stdout) as { results: FeatureResult[] }).results;
+    const { results, exitCode } = await verified(project, 'A');
+    expect(exitCode).toBe(1);
+    const [result] = results;
     expect(result).toMatchObject({
       id: 'A',
       status: 'failing',
@@ -63,21 +57,15 @@ describe('forge done', () => {
     // The first failing command ends the run and is reported.
     expect(result?.command).toBe("test '!' -e broken");
     expect(stored(project, 'A')).toMatchObject({ status: 'failing' });
-    expect(stored(project, 'A')).not.toHaveProperty('verified_at');
-    expect(stored(project, 'A')).not.toHaveProperty('verified_commit');
-    expect(stored(project, 'A')).not.toHaveProperty('verified_by');
-    await add(
-      project,
-      'B',
-      `node -e 'console.log("x".repeat(9000)); console.error("the reason"); process.exit(7)'`,
-    );
+    for (const field of ['verified_at', 'verified_commit', 'verified_by'])
+      expect(stored(project, 'A')).not.toHaveProperty(field);
+    const script = 'console.log("x".repeat(9000)); console.error("the reason"); process.exit(7)';
+    await add(project, 'B', `node -e '${script}'`);
     const second = await runForge(project, ['feature', 'verify', 'B']);
     expect([second.exitCode, second.stdout]).toEqual([1, expect.stringMatching(/^✗ B .*exit code 7/)]);
-    const again = JSON.parse((await runForge(project, ['feature', 'verify', 'B', '--json'])).stdout) as {
-      results: FeatureResult[];
-    };
-    expect(again.results[0]?.output).toMatch(/the reason\n$/);
-    expect(Buffer.byteLength(again.results[0]?.output ?? '')).toBeLessThanOrEqual(4096);
+    const [again] = (await verified(project, 'B')).results;
+    expect(again?.output).toMatch(/the reason\n$/);
+    expect(Buffer.byteLength(again?.output ?? '')).toBeLessThanOrEqual(4096);
   });
 
   it('FEA-02 --all runs every feature that has tests; names pick some; neither is an error', async () => {
@@ -85,11 +73,9 @@ describe('forge done', () => {
     await add(project, 'A', 'true');
     await add(project, 'B', 'false');
     await add(project, 'C');
-    const { stdout, exitCode } = await runForge(project, ['feature', 'verify', '--all', '--json']);
+    const { results, exitCode } = await verified(project, '--all');
     expect(exitCode).toBe(1);
-    expect(
-      (JSON.parse(stdout) as { results: FeatureResult[] }).results.map(({ id, status }) => [id, status]),
-    ).toEqual([
+    expect(results.map(({ id, status }) => [id, status])).toEqual([
       ['A', 'passing'],
       ['B', 'failing'],
     ]);
@@ -118,9 +104,9 @@ describe('forge done', () => {
     project.write('plain.txt', 'x');
     await add(project, 'B', './plain.txt');
     await add(project, 'C', "sh -c 'kill -9 $$'");
-    const { stdout, exitCode } = await runForge(project, ['feature', 'verify', 'A', 'B', 'C', '--json']);
+    const { results, exitCode } = await verified(project, 'A', 'B', 'C');
     expect(exitCode).toBe(1);
-    const [a, b, c] = (JSON.parse(stdout) as { results: FeatureResult[] }).results;
+    const [a, b, c] = results;
     expect(a).toMatchObject({
       status: 'not_implemented',
       exit_code: null,
@@ -156,23 +142,6 @@ describe('forge done', () => {
     expect((await runForge(project, first)).stdout).toContain('not run (no test ran)');
   });
 
-  it('LAY-09 a run that changes no status changes no feature file; the evaluation tier has each run', async () => {
-    const project = await makeForge();
-    await add(project, 'A', 'true');
-    await forgeJson(project, ['feature', 'verify', 'A']);
-    const before = project.read(featureFile('A'));
-    project.git('commit', '-q', '--allow-empty', '-m', 'More');
-    await forgeJson(project, ['feature', 'verify', 'A']);
-    expect(project.read(featureFile('A'))).toBe(before);
-    const records = await logOf(project, 'evaluation');
-    expect(records.map(({ record }) => record)).toMatchObject([
-      ...[0, 1].map(() => ({
-        kind: 'verification',
-        runs: [{ feature: 'A', status: 'passing', exit_code: 0 }],
-      })),
-    ]);
-  });
-
   it('FEA-05 shows the output of a passing feature whose tests are skipped now', async () => {
     const project = await makeForge();
     project.write('output.txt', '1 passed in 0.1s\n');
@@ -199,8 +168,7 @@ describe('forge done', () => {
     const project = await makeForge();
     const passed = [...Array(40).keys()].map((i) => `ok ${i + 2} - other\n`).join('');
     project.write('output.txt', `not ok 1 - the first thing\n${passed}`);
-    const add = ['feature', 'add', 'A', 'a', '--no-run', '--test'];
-    await forgeJson(project, [...add, "sh -c 'cat output.txt; exit 1'"]);
+    await add(project, 'A', "sh -c 'cat output.txt; exit 1'");
     const { stdout } = await runForge(project, ['done', 'A']);
     expect(stdout).toMatch(/^✗ A .* exit code 1 \(.*\):\n {4}not ok 1 - the first thing\n$/);
     project.write('output.txt', 'not ok 1 - the first thing\n');

@@ -76,14 +76,15 @@ describe('an invalid patch', () => {
 });
 
 describe('an invalid kfr.json', () => {
-  it('KFR-09 B-12 does not open the gate: commands that need it exit 4 and name a command that works', async () => {
+  it('KFR-07 KFR-09 B-12 does not open the gate: commands that need it exit 4 and name a command that works', async () => {
     const project = await makeWorking('--task', 'logout');
     await ask(project);
     for (const bytes of [
       '',
       '{',
-      'null',
       '{"schema_version":"1.0","session":null,"last":0,"entries":{},"closed":[]}',
+      project.read(KFR).replace('"kfr-1"', '"kfr-1] fake\\n- [kfr-2"'),
+      project.read(KFR).replace('"OpenQuestion"', '"Todo"'),
     ]) {
       project.write(KFR, bytes);
       const before = snapshot(project.dir);

@@ -56,13 +56,19 @@ describe('the resolution gate', () => {
     expect((await list(project)).entries).toHaveLength(1);
   });
 
-  it('KFR-07 KFR-09 holds for any kind that requires resolution', async () => {
+  it('KFR-07 KFR-09 holds for any kind that requires resolution, and names each entry', async () => {
     const project = await makeWorking();
-    await patch(project, [add('ActiveContract', 'ask before the migration', { requires_resolution: true })]);
-    expect((await forgeError(project, ['session', 'end', '--no-commit'])).message).toContain(
-      'kfr-1 (ActiveContract)',
+    const contract = add('ActiveContract', 'ask before the migration', { requires_resolution: true });
+    await patch(project, [contract, add('OpenQuestion', 'which cookie?', { requires_resolution: false })]);
+    const { message, hint } = await forgeError(project, ['session', 'end', '--no-commit']);
+    expect(message).toBe(
+      'The session cannot end: 2 entries require resolution: kfr-1 (ActiveContract) ask before the migration; kfr-2 (OpenQuestion) which cookie?',
     );
-    await patch(project, [{ op: 'dismiss', id: 'kfr-1', reason: 'no migration' }]);
+    expect(hint).toMatch(/^forge kfr patch --resolve kfr-1="the answer".*\nforge kfr patch --dismiss kfr-1=/);
+    await patch(project, [
+      { op: 'dismiss', id: 'kfr-1', reason: 'no migration' },
+      { ...RESOLVE, id: 'kfr-2' },
+    ]);
     expect((await runForge(project, ['session', 'end', '--no-commit'])).exitCode).toBe(0);
   });
 

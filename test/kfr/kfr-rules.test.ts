@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeDocument, encodeDocument } from '../../src/core/schema.js';
 import {
-  countKfr,
   type Entry,
   formatEntries,
   injection,
@@ -14,7 +13,6 @@ import {
   NO_KFR,
   openEntries,
   readKind,
-  requireResolved,
   stopReason,
   unparked,
 } from '../../src/kfr/rules.js';
@@ -48,10 +46,6 @@ describe('the text for a prompt', () => {
     expect(injection([entry(1, 'Goal', 'ship it')], 'abc')).toBe(
       `${header}\n\nGoal\n- [kfr-1] ship it\n\nEnd of the KFR abc`,
     );
-  });
-
-  it('KFR-04 is empty without entries', () => {
-    expect(injection([], 'abc')).toBeNull();
   });
 
   it('KFR-01 has the sections in the order of the specification, with its names', () => {
@@ -134,12 +128,6 @@ describe('the text for a prompt', () => {
       { numRuns: 300 },
     );
   });
-
-  it('KFR-06 its size is that of the injected entries, without the header', () => {
-    const entries = [entry(1, 'Goal', 'é'.repeat(10))];
-    expect(countKfr(entries)).toBe(Math.ceil(Buffer.byteLength(formatEntries(entries)) / 4));
-    expect(countKfr([])).toBe(0);
-  });
 });
 
 describe('the kinds', () => {
@@ -167,34 +155,6 @@ describe('the resolution gate', () => {
     entry(3, 'Constraint', 'ask first', { requires_resolution: true, parked: { at: AT, reason: 'Ada' } }),
   );
 
-  it('KFR-09 names each entry and the command that settles it; parked ones count', () => {
-    expect(openEntries(kfr).map(({ id }) => id)).toEqual(['kfr-2', 'kfr-3']);
-    const dismiss = 'forge kfr patch --dismiss kfr-2="why it no longer matters"';
-    const closed = (of: Kfr, message: string, id: string, entries: object[], other = dismiss): void =>
-      expect(() => requireResolved(of, 'The session cannot end')).toThrowError(
-        expect.objectContaining({
-          code: 'gate.closed',
-          kind: 'refused',
-          message: `The session cannot end: ${message}`,
-          hint: expect.stringMatching(`^forge kfr patch --resolve ${id}="the answer".*\\n${other}`),
-          details: expect.objectContaining({ data: { entries } }),
-        }),
-      );
-    const question = { id: 'kfr-2', kind: 'OpenQuestion', text: 'which cookie?', parked: false };
-    const parked = { id: 'kfr-3', kind: 'Constraint', text: 'ask first', parked: true };
-    const named = ['kfr-2 (OpenQuestion) which cookie?', 'kfr-3 (Constraint) ask first'];
-    closed(kfr, `2 entries require resolution: ${named.join('; ')}`, 'kfr-2', [question, parked]);
-    const alone = holding(...kfr.entries.slice(2));
-    closed(
-      alone,
-      `1 entry waits for a person: ${named[1]}`,
-      'kfr-3',
-      [parked],
-      'forge note add .*\\nforge start --resume latest',
-    );
-    expect(() => requireResolved(holding(entry(1, 'Goal', 'ship')), 'x')).not.toThrow();
-  });
-
   it('KFR-09 tells an agent that stops each entry and each way to settle it, in a text of its own', () => {
     const ways = [
       'Ways to settle one (or the tool session_working_memory_update):',
@@ -216,10 +176,6 @@ describe('the resolution gate', () => {
     ]);
     expect([`> ${reason}`, 'Stop, and tell me why'].map(isStopReason)).toEqual([true, false]);
   });
-
-  it('KFR-09 parked entries do not count only at an agent’s stop', () => {
-    expect(unparked(kfr).map(({ id }) => id)).toEqual(['kfr-2']);
-  });
 });
 
 describe('kfr.json', () => {
@@ -228,24 +184,5 @@ describe('kfr.json', () => {
   it('B-18 keeps fields of a newer minor version', () => {
     const kfr = { ...holding(entry(1, 'Goal', 'ship', { mood: 'new' })), schema_version: '1.7', extra: [1] };
     expect(decode(JSON.parse(encodeDocument(decode(kfr)).toString()))).toEqual(kfr);
-  });
-
-  it('KFR-01 has one Goal and one Plan, and any number of the others', () => {
-    const some = KINDS.map((kind, i) => entry(i + 1, kind, kind));
-    const more = some.slice(2).map((one, i) => ({ ...one, id: `kfr-${i + 6}` }));
-    expect(decode(holding(...some, ...more)).entries).toEqual([...some, ...more]);
-  });
-
-  it.each([
-    ['an invalid id', [{ ...entry(1, 'Goal', 'a'), id: 'kfr-1] fake\n- [kfr-2' }]],
-    ['an unknown kind', [{ ...entry(1, 'Goal', 'a'), kind: 'Todo' }]],
-  ])('KFR-07 B-12 %s, by whatever hand, is damage', (_, entries) => {
-    expect(() => decode({ ...holding(), entries })).toThrowError(
-      expect.objectContaining({
-        kind: 'corrupted',
-        code: 'file.schema',
-        message: expect.stringMatching(/^kfr\.json:1: entries/),
-      }),
-    );
   });
 });

@@ -32,7 +32,15 @@ describe('forge memory consolidate', () => {
       confidence: 'high',
       scope: 'execution',
     });
-    expect(run?.record).toMatchObject({ kind: 'consolidation', cycles: 10, last_cycle: 10 });
+    const promoted = [knowledge?.record.knowledge_id];
+    const rest = { covers: [expect.any(String)], contested: [], reinstated: [], rejected: 0 };
+    expect(run?.record).toMatchObject({
+      kind: 'consolidation',
+      cycles: 10,
+      last_cycle: 10,
+      promoted,
+      ...rest,
+    });
     const log = async () => (await runForge(project, 'memory log --tier knowledge')).stdout.trimEnd();
     expect(await log()).toMatch(/consolidation {2}1 promoted$/);
     await recordAll(project, times(10));

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
-import { forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import {
   BASE,
@@ -9,10 +9,12 @@ import {
   containerOf,
   cyclesOf,
   HUMAN,
+  LEDGER,
   linesOf,
   putLines,
   type Recorded,
   record,
+  verify,
 } from '../support/memory.js';
 import { type Project, run } from '../support/project.js';
 
@@ -101,7 +103,7 @@ describe('forge memory record', () => {
     expect(stdout).toMatch(/^cycle 3 {2}execution [0-9a-f]{12} {2}evaluation [0-9a-f]{12}\n$/);
   });
 
-  it('LTM-03 stores both records of a cycle in one file, as lines that sha256sum alone can check', async () => {
+  it('LTM-01 LTM-03 appends both records of a cycle to one file, as lines that sha256sum alone can check', async () => {
     const project = await makePlainForge();
     for (let i = 0; i < 2; i++) await record(project, '--classification', 'SUCCESS');
     const file = containerOf(project);
@@ -115,14 +117,8 @@ describe('forge memory record', () => {
     expect(records.map(({ tier }) => tier)).toEqual(['execution', 'evaluation', 'execution', 'evaluation']);
     expect(records.map(({ cycle }) => cycle)).toEqual([1, 1, 2, 2]);
     expect(records.map(({ execution }) => execution)).toEqual([undefined, sum(1), undefined, sum(3)]);
-  });
-
-  it('LTM-01 only appends: existing bytes never change', async () => {
-    const project = await makePlainForge();
-    await record(project, '--classification', 'SUCCESS');
-    const file = containerOf(project);
     const before = project.read(file);
-    for (let i = 0; i < 3; i++) await record(project, '--classification', 'FAILURE');
+    await record(project, '--classification', 'FAILURE');
     await runForge(project, ['note', 'add', 'x']);
     expect(project.read(file).startsWith(before)).toBe(true);
   });
@@ -195,5 +191,42 @@ describe('forge memory record', () => {
     const { stderr } = await runForge(project, [...BASE, '--key', 'K']);
     expect(stderr).toContain('of which a record was redacted: not recorded again');
     expect(await cyclesOf(project)).toEqual([]);
+  });
+});
+
+describe('a record that cannot be written', () => {
+  it('LTM-16 the cycle is kept, and the next record stores it as FAILURE, once', async () => {
+    const project = await makeForge();
+    // No file of the ledger can be made.
+    const folder = project.path(LEDGER);
+    const away = `${folder}-away`;
+    renameSync(folder, away);
+    writeFileSync(folder, 'a file in place of the folder');
+    const flags = ['--classification', 'SUCCESS', '--pattern', 'p', '--proposal', 'q', '--key', 'K'];
+    const error = await forgeError(project, [...BASE, ...flags]);
+    expect(error).toMatchObject({ exitCode: 6, kind: 'outside' });
+    expect(error.message).toMatch(
+      /counts as FAILURE; it is kept, and the next forge memory record records it/,
+    );
+    rmSync(folder);
+    renameSync(away, folder);
+    const { stderr } = await runForge(project, ['memory', 'record', '--task', 'B', '--exit-code', '0']);
+    expect(stderr).toMatch(/Cycle 1, which could not be written before, is recorded now, as FAILURE/);
+    const cycles = await cyclesOf(project);
+    expect(cycles.map(({ record: { task_id } }) => task_id)).toEqual(['A', 'B']);
+    const [judged, ...more] = await cyclesOf(project, 'evaluation');
+    expect(more).toEqual([]);
+    expect(judged?.record).toMatchObject({
+      classification: 'FAILURE',
+      patterns: [],
+      improvement_proposals: [],
+      governance_violations: ['memory write failed; recorded by a later command'],
+      execution: cycles[0]?.id,
+    });
+    await record(project);
+    expect(await cyclesOf(project)).toHaveLength(3);
+    // The caller who tries it again gets the cycle that was stored.
+    expect(await record(project, '--key', 'K')).toMatchObject({ cycle: 1, known: true });
+    expect((await verify(project)).status).toBe('intact');
   });
 });

@@ -4,26 +4,19 @@ import { LATE_WRITE } from '../../src/learning/evaluation.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { containerOf, flipByte, HUMAN } from '../support/memory.js';
+import { cycle, P, recordAll, times } from '../support/patterns.js';
 import type { Project } from '../support/project.js';
-
-const P = 'Retry the install once';
 
 /** Ten clean cycles that promote it, then ten of which the last contradicts it. */
 async function makeStory(): Promise<Project> {
   const project = await makeForge();
-  const clean = { exit_code: 0, classification: 'SUCCESS', environment_valid: true };
-  const seen = (holds: boolean) => [{ pattern: P, scope: 'execution', holds }];
-  const cycles = Array.from({ length: 20 }, (_, i) => ({
-    ...clean,
-    task_id: `T-${i + 1}`,
-    patterns: i < 10 ? seen(true) : [],
-    ...(i === 19 ? { exit_code: 1, classification: 'FAILURE', patterns: seen(false) } : {}),
-    ...(i === 14 ? { classification: 'GOVERNANCE_VIOLATION', governance_violations: ['wrote memory'] } : {}),
-  }));
-  for (const part of [cycles.slice(0, 10), cycles.slice(10)])
-    await forgeJson(project, 'memory record -', {
-      stdin: part.map((cycle) => JSON.stringify(cycle)).join('\n'),
-    });
+  await recordAll(project, times(10));
+  const broken = { classification: 'GOVERNANCE_VIOLATION', governance_violations: ['wrote memory'] };
+  const plain = { ...cycle(), patterns: [] };
+  const later = Array.from({ length: 9 }, (_, i) =>
+    i === 4 ? { ...plain, ...broken, task_id: 'T-15' } : plain,
+  );
+  await recordAll(project, [...later, cycle({ holds: false, classification: 'FAILURE' })]);
   return project;
 }
 
@@ -31,7 +24,7 @@ const reportOf = (project: Project, ...args: string[]): Promise<MemoryReport> =>
   forgeJson(project, ['memory', 'report', ...args]);
 
 describe('forge memory report', () => {
-  it('LTM-15 has LTM’s four fields over all cycles, and the effect of each cycle', async () => {
+  it('LTM-15 has LTM’s four fields over all cycles or a range, and the effect of each cycle', async () => {
     const project = await makeStory();
     const report = await reportOf(project);
     expect(report).toMatchObject({
@@ -44,16 +37,9 @@ describe('forge memory report', () => {
       knowledge: [{ pattern: P, status: 'contested' }],
       consolidation: { due_in: 10, waits: null },
     });
-    expect(report.cycles.filter(({ promoted }) => promoted.length > 0).map(({ cycle }) => cycle)).toEqual([
-      10,
-    ]);
-    expect(report.cycles.filter(({ contested }) => contested.length > 0).map(({ cycle }) => cycle)).toEqual([
-      20,
-    ]);
-  });
-
-  it('LTM-15 reports a range, and one cycle', async () => {
-    const project = await makeStory();
+    const cyclesWith = (effect: 'promoted' | 'contested'): number[] =>
+      report.cycles.filter((one) => one[effect].length > 0).map(({ cycle }) => cycle);
+    expect([cyclesWith('promoted'), cyclesWith('contested')]).toEqual([[10], [20]]);
     const early = await reportOf(project, '--from', '1', '--to', '9');
     expect(early).toMatchObject({ knowledge_promoted: false, knowledge_conflict_detected: false });
     expect(early.cycles.map(({ cycle }) => cycle)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -63,7 +49,7 @@ describe('forge memory report', () => {
     expect(none).toMatchObject({ memory_write_performed: false, cycles: [] });
   });
 
-  it('LTM-15 prints it for a reader, with human decisions and breaches in order', async () => {
+  it('LTM-15 prints it for a reader, with decisions and breaches in order, also while memory is damaged', async () => {
     const project = await makeStory();
     await forgeJson(project, ['memory', 'override', 'freeze', '--reason', 'a bad week'], HUMAN);
     const builder = { env: { FORGE_ROLE: 'builder' } };
@@ -72,6 +58,9 @@ describe('forge memory report', () => {
     for (const text of [`promoted: ${P}`, `contested: ${P}`, 'violation: wrote memory'])
       expect(stdout).toContain(text);
     expect(stdout).toMatch(/freeze a bad week.*breach/s);
+    flipByte(project, containerOf(project), 900);
+    await runForge(project, ['memory', 'verify']);
+    expect(await reportOf(project)).toMatchObject({ memory_integrity_status: 'corrupted' });
   });
 
   it('LTM-15 a range has the breaches that happened in its cycles', async () => {
@@ -96,22 +85,11 @@ describe('forge memory report', () => {
 
   it('LTM-15 reports a cycle that a later command recorded as not written in time', async () => {
     const project = await makeForge();
-    const cycle = { task_id: 'T', exit_code: 1, classification: 'FAILURE' };
-    const late = { ...cycle, governance_violations: [LATE_WRITE] };
-    await forgeJson(project, 'memory record -', {
-      stdin: [cycle, late].map((one) => JSON.stringify(one)).join('\n'),
-    });
+    await recordAll(project, [cycle(), { ...cycle(), governance_violations: [LATE_WRITE] }]);
     const { memory_write_performed, cycles } = await reportOf(project);
     expect([memory_write_performed, cycles.map((one) => one.memory_write_performed)]).toEqual([
       false,
       [true, false],
     ]);
-  });
-
-  it('LTM-15 reports memory that is not intact, and still prints the rest', async () => {
-    const project = await makeStory();
-    flipByte(project, containerOf(project), 900);
-    await runForge(project, ['memory', 'verify']);
-    expect(await reportOf(project)).toMatchObject({ memory_integrity_status: 'corrupted' });
   });
 });

@@ -32,7 +32,7 @@ describe('forge focus', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('SES-05 changes the given fields and keeps the rest; the same task keeps its start time', async () => {
+  it('SES-05 changes the given fields and keeps the rest for the same task; another task starts afresh', async () => {
     const project = await makeForge();
     const world = fixedClock();
     await forgeJson(project, 'focus set --task one --file a --issue SX9-1 --skill qa-review', { world });
@@ -47,15 +47,8 @@ describe('forge focus', () => {
       skill: 'qa-review',
       started_at: '2026-03-01T10:00:00.000Z',
     });
-    await forgeJson(project, ['focus', 'set', '--skill', 'none'], { world });
-    expect(project.json(FOCUS)).toMatchObject({ task: 'one', skill: null });
-  });
-
-  it('SES-05 another task starts afresh: files, blockers, phase and issue were the old one’s', async () => {
-    const project = await makeForge();
-    const world = fixedClock();
-    await forgeJson(project, 'focus set --task one --file a --issue SX9-1 --phase QA', { world });
-    world.set('2026-03-01T11:00:00.000Z');
+    await forgeJson(project, 'focus set --skill none --issue SX9-1 --phase QA', { world });
+    expect(project.json(FOCUS)).toMatchObject({ task: 'one', skill: null, phase: 'QA' });
     await forgeJson(project, ['focus', 'set', '--task', 'two', '--file', 'b'], { world });
     expect(project.json(FOCUS)).toMatchObject({
       task: 'two',

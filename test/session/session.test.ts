@@ -11,14 +11,7 @@ import {
   SESSIONS,
   snapshot,
 } from '../support/forge-project.js';
-import { commitAll, type Project } from '../support/project.js';
-
-async function withFeature(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login works', '--test', 'true']);
-  commitAll(project, 'Plan');
-  return project;
-}
+import { withFeature } from '../support/session-ends.js';
 
 describe('forge start', () => {
   it('SES-01 reads memory and git, chooses the task, opens the log and prints the briefing', async () => {
@@ -116,21 +109,6 @@ describe('forge start', () => {
     await forgeJson(project, ['focus', 'clear']);
     await forgeJson(project, ['session', 'start', 'SX9-1']);
     expect(project.json(FOCUS)).toMatchObject({ task: 'SX9-1: Issue', linear_issue: 'SX9-1' });
-  });
-
-  it('SES-08 session show shows the running one too', async () => {
-    const project = await withFeature();
-    const { session } = await forgeJson<StartedSession>(project, ['session', 'start', '--task', 'Tidy up']);
-    await forgeJson(project, ['progress', 'add', 'swept the floor']);
-    await forgeJson(project, ['progress', 'next', 'dust the shelves']);
-    const { stdout } = await runForge(project, ['session', 'show', session.id]);
-    for (const text of [
-      `${session.id}  running`,
-      'task: Tidy up',
-      'swept the floor',
-      'NEXT: dust the shelves',
-    ])
-      expect(stdout).toContain(text);
   });
 
   it('SES-01 damaged memory stops it with exit 4, and nothing is started', async () => {

@@ -59,7 +59,7 @@ describe('forge hooks beside others', () => {
     const log = join(makeFolder(), 'log');
     commit(project, { OWN_LOG: log });
     expect(readFileSync(log, 'utf8')).toContain('own commit-msg 1\n');
-    expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    expect(project.read('.forge/git/commits.log')).toContain('Brief description');
     forge(project, 'hooks', 'uninstall');
     expect(hookFiles(project)).toEqual(before);
   });
@@ -83,7 +83,7 @@ describe('forge hooks beside others', () => {
     const log = join(makeFolder(), 'log');
     expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own pre-commit\nown commit-msg 1\n');
-    expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    expect(project.read('.forge/git/commits.log')).toContain('Brief description');
     forge(project, 'hooks', 'uninstall');
     expect(hookFiles(project)).toEqual(before);
   });
@@ -109,7 +109,7 @@ describe('forge hooks beside others', () => {
     const log = join(makeFolder(), 'log');
     expect(commit(project, { ...env, OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toContain('own commit-msg\n');
-    expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    expect(project.read('.forge/git/commits.log')).toContain('Brief description');
     expect(commit(project, { ...env, OWN_LOG: log }, 'no protocol').exitCode).toBe(1);
     // Without the script, the lines pass.
     forge(project, 'hooks', 'uninstall');

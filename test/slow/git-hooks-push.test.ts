@@ -1,11 +1,12 @@
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commit, MESSAGE, makeCommitted } from '../support/e2e-hooks.js';
+import { commit, makeCommitted } from '../support/e2e-hooks.js';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { forgeJson, runBinary, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
 import { HALT, record } from '../support/memory.js';
+import { MESSAGE } from '../support/message.js';
 import { commitAll, makeFolder, type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { makeForgeRepository } from '../support/typed.js';
@@ -144,7 +145,7 @@ describe('whose commits the git hooks check', () => {
     expect(commit(project, person, 'no protocol')).toMatchObject({ exitCode: 0, stderr: '' });
     expect(commit(project, { ...person, CLAUDECODE: '1' }, 'no protocol').exitCode).toBe(1);
     expect(commit(project, { ...person, FORGE_ROLE: 'builder' }, 'no protocol').exitCode).toBe(1);
-    expect(commit(project, person, MESSAGE.replace('It was asked for.\n', '')).exitCode).toBe(1);
+    expect(commit(project, person, MESSAGE.replace('Rationale for the change\n', '')).exitCode).toBe(1);
     expect(push(project, 'origin', 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 

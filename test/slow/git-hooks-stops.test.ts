@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { commit, forge, MESSAGE, makeCommitted } from '../support/e2e-hooks.js';
+import { commit, forge, makeCommitted } from '../support/e2e-hooks.js';
 import { makeFlow, message } from '../support/flows.js';
 import { runBinary } from '../support/forge.js';
+import { MESSAGE } from '../support/message.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -103,7 +104,7 @@ it.each<[string, Record<string, string>]>([
   ['commit.cleanup=verbatim', { 'commit.cleanup': 'verbatim' }],
 ])('GIT-03 LTM-13 `git commit -v` removes a secret, but stores none in the message: %s', (_, settings) => {
   const project = makeRemoval(settings);
-  const leak = MESSAGE.replace('It was asked for.', SECRET);
+  const leak = MESSAGE.replace('Rationale for the change', SECRET);
   const refused = commitInEditor(project, leak, '-v');
   expect([refused.exitCode, refused.stderr.includes(SECRET)]).toEqual([1, false]);
   // Without -v the diff would become part of the message.
@@ -114,7 +115,7 @@ it.each<[string, Record<string, string>]>([
     new RegExp(`^\\S ${SCISSORS}\n[\\s\\S]*-token = ${SECRET}`, 'm'),
   );
   const stored = project.git('log', '-1', '--format=%B');
-  expect([stored.includes('It was asked for.'), stored.includes(SCISSORS)]).toEqual([true, false]);
+  expect([stored.includes('Rationale for the change'), stored.includes(SCISSORS)]).toEqual([true, false]);
 });
 
 it('GIT-03 LTM-13 guards all of a message where git does not cut at a scissors line', () => {

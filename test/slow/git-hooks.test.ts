@@ -1,9 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commit, forge, hookFiles, MESSAGE, makeCommitted } from '../support/e2e-hooks.js';
+import { commit, forge, hookFiles, makeCommitted } from '../support/e2e-hooks.js';
 import { BIN, runBinary } from '../support/forge.js';
 import { snapshot } from '../support/forge-project.js';
+import { MESSAGE } from '../support/message.js';
 import { changedPaths, makeFolder, pathWithoutForge, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -80,12 +81,12 @@ describe('forge hooks in a plain repository', () => {
     forge(project, 'hooks', 'install');
     commit(project);
     project.git('switch', '-qc', 'side"quote');
-    commit(project, {}, MESSAGE.replace('Change it', 'On the side'));
+    commit(project, {}, MESSAGE.replace('Brief description', 'On the side'));
     project.git('commit', '--amend', '-q', '--no-edit', '--allow-empty');
     project.git('switch', '-q', '-');
     project.git('merge', '-q', '--no-edit', 'side"quote');
     const log = project.read('.forge/git/commits.log').split('\n');
-    expect(log[0]).toMatch(/^[0-9a-f]{7,} \d{4}-\d\d-\d\dT\S+ \[FORGE\] On the side$/);
+    expect(log[0]).toMatch(/^[0-9a-f]{7,} \d{4}-\d\d-\d\dT\S+ \[SX9-123\] On the side$/);
     expect(log.filter((line) => line.includes('On the side'))).toHaveLength(1);
     const { branches } = project.json<{ branches: { name: string; head: string; current: boolean }[] }>(
       '.forge/git/branches.json',
@@ -145,7 +146,7 @@ describe('forge hooks in a plain repository', () => {
     project.git('remote', 'add', 'origin', remote);
     const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD']);
     project.write(file, text);
-    const odd = MESSAGE.replace('[FORGE]', '[no-id]');
+    const odd = MESSAGE.replace('[SX9-123]', '[no-id]');
     const said = commit(project, {}, odd);
     expect([said.exitCode, said.stderr]).toEqual([
       0,
@@ -157,7 +158,7 @@ describe('forge hooks in a plain repository', () => {
       stderr: expect.stringMatching(/^forge: messages could not be checked: [^\n]*\n$/),
     });
     const secret = SAMPLES.secret();
-    const refused = commit(project, {}, MESSAGE.replace('It was asked for.', secret));
+    const refused = commit(project, {}, MESSAGE.replace('Rationale for the change', secret));
     expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([1, false]);
     expect(refused.stderr).toContain('nothing was committed');
     project.write('s.txt', `${secret}\n`);
@@ -171,7 +172,7 @@ describe('forge hooks in a plain repository', () => {
   it('GIT-01 GIT-03 cleans up a message by the settings of the committing git, in any environment', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');
-    const text = MESSAGE.replace('It was asked for.', '; dropped');
+    const text = MESSAGE.replace('Rationale for the change', '; dropped');
     const strip = ['-c', 'commit.cleanup=strip', '-c', 'core.commentChar=;'];
     const env = { FORGE_SHIM: '1', FORGE_MESSAGE_SETTINGS: 'core.commentchar %' };
     const made = (...args: string[]) =>
@@ -197,7 +198,7 @@ describe('forge hooks in a plain repository', () => {
       input: MESSAGE,
     });
     expect(made).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(readFileSync(join(side, '.forge/git/commits.log'), 'utf8')).toContain('Change it');
+    expect(readFileSync(join(side, '.forge/git/commits.log'), 'utf8')).toContain('Brief description');
     expect(JSON.parse(runBinary(side, ['hooks', 'status', '--json']).stdout).hooks[0]).toMatchObject({
       state: 'installed',
     });

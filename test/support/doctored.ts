@@ -10,18 +10,7 @@ export const SERVERS = '.mcp.json';
 
 export const NO_HOOKS = "git's hooks are not installed";
 
-export interface Doctored {
-  exitCode: number | null;
-  /** `severity: observed` */
-  found: string[];
-  commands: string[];
-}
-
-export async function doctor(
-  project: Pick<Project, 'dir'>,
-  args: string[] = [],
-  options: RunOptions = {},
-): Promise<Doctored> {
+export async function doctor(project: Pick<Project, 'dir'>, args: string[] = [], options: RunOptions = {}) {
   const { findings: all, exitCode } = await forgeFound<Diagnosis>(project, ['doctor', ...args], options);
   // Hardly any of these projects has hooks.
   const findings = all.filter(({ observed }) => observed !== NO_HOOKS);
@@ -29,6 +18,7 @@ export async function doctor(
     expect(Object.keys(finding)).toEqual(['observed', 'expected', 'why', 'commands', 'severity']);
   return {
     exitCode,
+    /** `severity: observed` */
     found: findings.map(({ severity, observed }) => `${severity}: ${observed}`),
     commands: findings.flatMap(({ commands }) => commands),
   };

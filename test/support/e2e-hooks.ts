@@ -1,24 +1,8 @@
 import { runBinary } from './forge.js';
 import { snapshot } from './forge-project.js';
+import { MESSAGE } from './message.js';
 import { commitAll, type Project, run } from './project.js';
 import { makeForgeRepository } from './typed.js';
-
-export const MESSAGE = `[FORGE] Change it
-
-## What
-- the file
-
-## Why
-It was asked for.
-
-## Memory
-- Learned: none
-
-## Backtrace
-- Parent: none
-- Linear: none
-- Session: none
-`;
 
 export const forge = (project: Pick<Project, 'dir'>, ...args: string[]) => runBinary(project.dir, args);
 

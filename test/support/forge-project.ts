@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type RunOptions, runForge } from './forge.js';
+import { forgeJson, type RunOptions } from './forge.js';
 import {
   commitAll,
   copyFolder,
@@ -22,16 +22,6 @@ export const SESSION = '.forge/memory/short-term/session.json';
 export const ISSUES = '.forge/linear/active.json';
 export const SESSIONS = '.forge/memory/sessions';
 
-/** Runs `forge` where it must work. */
-export async function must(
-  project: Pick<Project, 'dir'>,
-  args: string[],
-  options: RunOptions = {},
-): Promise<void> {
-  const { exitCode, stderr } = await runForge(project, args, options);
-  if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: ${stderr}`);
-}
-
 /** The project that `make` makes, made once per worker and then copied. */
 export function prepared(make: () => Promise<Project>): () => Promise<Project> {
   let kept: Promise<string> | undefined;
@@ -40,7 +30,7 @@ export function prepared(make: () => Promise<Project>): () => Promise<Project> {
     const project = projectAt(makeFolder());
     copyFolder(await kept, project.dir);
     // Approvals belong to a place: as after an `init` right here.
-    await must(project, ['trust', '--yes'], { terminal: true });
+    await forgeJson(project, ['trust', '--yes'], { terminal: true });
     return project;
   };
 }
@@ -48,14 +38,14 @@ export function prepared(make: () => Promise<Project>): () => Promise<Project> {
 /** A repository where `forge init` ran and its folder is committed. */
 export const makeForge = prepared(async () => {
   const project = makeRepository();
-  await must(project, ['init']);
+  await forgeJson(project, ['init']);
   commitAll(project, 'Add forge');
   return project;
 });
 
 const makeFirstStarted = prepared(async () => {
   const project = await makeForge();
-  await must(project, ['session', 'start']);
+  await forgeJson(project, ['session', 'start']);
   return project;
 });
 
@@ -63,14 +53,14 @@ const makeFirstStarted = prepared(async () => {
 export async function makeStarted(options?: RunOptions): Promise<Project> {
   if (options === undefined) return makeFirstStarted();
   const project = await makeForge();
-  await must(project, ['session', 'start'], options);
+  await forgeJson(project, ['session', 'start'], options);
   return project;
 }
 
 /** A folder without git where `forge init` ran. */
 export async function makePlainForge(): Promise<Project> {
   const project = makePlainProject();
-  await must(project, ['init']);
+  await forgeJson(project, ['init']);
   return project;
 }
 

@@ -50,20 +50,22 @@ const STATES = ['backlog', 'unstarted', 'started', 'completed', 'canceled'].map(
   ...{ id: `state-${type}`, name: `My ${type}`, type, position },
 }));
 
+const AS_JSON = { 'content-type': 'application/json' };
+const errorOf = (message: string, code: string): string =>
+  JSON.stringify({ errors: [{ message, extensions: { code } }] });
+
 /** How the next requests are answered instead. */
-export type Fault =
-  | 'none'
-  | 'limit'
-  | 'error'
-  | 'html'
-  | 'half'
-  | 'odd'
-  | 'hang'
-  | 'lost'
-  | 'huge'
-  | 'redirect'
-  | 'expired'
-  | 'every second';
+const ANSWERS = {
+  expired: [401, AS_JSON, errorOf('Authentication required', 'AUTHENTICATION_ERROR')],
+  limit: [429, { ...AS_JSON, 'retry-after': '120' }, errorOf('Rate limit', 'RATELIMITED')],
+  error: [502, {}, 'bad gateway'],
+  html: [200, { 'content-type': 'text/html' }, '<html>hello</html>'],
+  half: [200, AS_JSON, '{"data":{"viewer":'],
+  odd: [200, AS_JSON, '{"data":{"issue":null,"teams":{"nodes":[{}]}}}'],
+  redirect: [302, { location: 'http://127.0.0.1:9/' }, ''],
+} satisfies Record<string, [status: number, headers: Record<string, string>, body: string]>;
+
+export type Fault = keyof typeof ANSWERS | 'none' | 'hang' | 'lost' | 'huge' | 'every second';
 
 export interface LinearServer {
   env: Record<string, string>;
@@ -93,28 +95,14 @@ export async function startLinear(given: Partial<RemoteIssue>[] = []): Promise<L
   });
   const server: Server = createServer((request, response) => {
     state.requests++;
-    const fault =
-      state.fault === 'every second' ? (state.requests % 2 === 1 ? 'error' : 'none') : state.fault;
-    const json = { 'content-type': 'application/json' };
-    if (request.headers.authorization !== KEY || fault === 'expired')
-      return response
-        .writeHead(401, json)
-        .end(
-          '{"errors":[{"message":"Authentication required","extensions":{"code":"AUTHENTICATION_ERROR"}}]}',
-        );
-    if (fault === 'limit')
-      return response
-        .writeHead(429, { ...json, 'retry-after': '120' })
-        .end('{"errors":[{"message":"Rate limit","extensions":{"code":"RATELIMITED"}}]}');
-    if (fault === 'error') return response.writeHead(502).end('bad gateway');
-    if (fault === 'html')
-      return response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>');
-    if (fault === 'half') return response.writeHead(200, json).end('{"data":{"viewer":');
-    if (fault === 'odd')
-      return response.writeHead(200, json).end('{"data":{"issue":null,"teams":{"nodes":[{}]}}}');
-    if (fault === 'redirect') return response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end();
+    const now = state.fault === 'every second' ? (state.requests % 2 === 1 ? 'error' : 'none') : state.fault;
+    const fault = request.headers.authorization === KEY ? now : 'expired';
+    if (fault in ANSWERS) {
+      const [status, headers, body] = ANSWERS[fault as keyof typeof ANSWERS];
+      return response.writeHead(status, headers).end(body);
+    }
     if (fault === 'huge') {
-      response.writeHead(200, json);
+      response.writeHead(200, AS_JSON);
       const write = (): unknown =>
         !response.destroyed && response.write('x'.repeat(1 << 20), () => setImmediate(write));
       return write();

@@ -1,5 +1,5 @@
 import { forgeJson } from './forge.js';
-import { makeForge, must, prepared } from './forge-project.js';
+import { makeForge, prepared } from './forge-project.js';
 import { commitAll, type Project } from './project.js';
 
 const CYCLES = Array.from({ length: 12 }, (_, i) =>
@@ -18,7 +18,7 @@ const BUG = [
 /** A project with something in each view. */
 export const makeLived = prepared(async () => {
   const project = await makeForge();
-  const forge = (args: string[], options = {}) => must(project, args, options);
+  const forge = (args: string[], options = {}) => forgeJson(project, args, options);
   project.write(
     'check.mjs',
     'import { existsSync } from "node:fs"; process.exit(existsSync("done") ? 0 : 1);\n',

@@ -1,15 +1,13 @@
 import { expect } from 'vitest';
 import type { CommitCheck } from '../../src/index.js';
 import { forgeJson } from './forge.js';
-import { makeForge } from './forge-project.js';
-import { commitAll, type Project } from './project.js';
+import type { Project } from './project.js';
+import { withFeature } from './session-ends.js';
 
 export const MESSAGE = '.git/forge/COMMIT_MSG';
 
 export async function working(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login works', '--test', 'true']);
-  commitAll(project, 'Plan');
+  const project = await withFeature();
   await forgeJson(project, ['session', 'start', '--task', 'people sign in']);
   await forgeJson(project, ['focus', 'set', '--task', 'FORGE-001: Wire the login form']);
   return project;

@@ -154,7 +154,7 @@ describe('bad arguments', () => {
 describe('a wrong call', () => {
   it.each([
     [['note', 'add', ''], 'text.empty', 'forge note add --help'],
-    [['loop', '--sleep', 'x', '--', 'true'], 'number.invalid', 'forge loop --help'],
+    [['memory', 'log', '--limit', 'x'], 'number.invalid', 'forge memory log --help'],
     [['memory', 'record', 'nosuch.json'], 'file.unreadable', 'forge memory record --help'],
     [['--color', 'red'], 'color.unknown', 'forge where --help'],
     [['-C', 'nosuch', 'next'], 'folder.missing', 'mkdir -p nosuch'],

@@ -98,24 +98,30 @@ async function verify(call: Call): Promise<Verified> {
 
 const ACKNOWLEDGE = 'forge memory override acknowledge --reason "TEXT"';
 
-const renderTiers = (tiers: Integrity['tiers']): string =>
-  columns(
-    tiers.map(({ tier, records, bytes, heads, containers }) => [
-      ...[tier, plural(records, 'record'), formatSize(bytes)],
-      ...[plural(heads.length, 'head'), plural(containers.length, 'file')],
-    ]),
-    '  ',
-  );
+const sizesOf = ({
+  tier,
+  records,
+  bytes,
+}: Pick<Integrity['tiers'][number], 'tier' | 'records' | 'bytes'>) => [
+  tier,
+  plural(records, 'record'),
+  formatSize(bytes),
+];
 
 function renderVerify(
   { status, tiers, notes, problems, missing, signatures, duration_ms }: Verified,
   style: Style,
 ): string {
+  const rows = tiers.map((tier) => [
+    ...sizesOf(tier),
+    plural(tier.heads.length, 'head'),
+    plural(tier.containers.length, 'file'),
+  ]);
   const fix = status === 'intact' && missing.length > 0 ? [`→ ${style.command('forge memory repair')}`] : [];
   return [
     `${headline(status, missing.length, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
     ...fix,
-    renderTiers(tiers),
+    columns(rows, '  '),
     ...notes.map((note) => style.dim(`· ${note}`)),
     ...(signatures ? renderSignatures(signatures, style) : []),
     ...problems.map((problem) => renderProblem(problem, style)),
@@ -143,10 +149,13 @@ function renderShow({ id, kind, record }: LogEntry, style: Style): string {
 }
 
 function renderStats({ status, missing, tiers, bytes, files, growth }: MemoryStats, style: Style): string {
-  const isIntact = status === 'intact' && missing.length === 0;
+  const isIntact = status === 'intact' && missing === 0;
   return [
-    `${headline(status, missing.length, style)}, ${formatSize(bytes)} in ${plural(files, 'file')}`,
-    renderTiers(tiers),
+    `${headline(status, missing, style)}, ${formatSize(bytes)} in ${plural(files, 'file')}`,
+    columns(
+      tiers.map((tier) => [...sizesOf(tier), plural(tier.heads, 'head')]),
+      '  ',
+    ),
     ...(isIntact ? [] : [`→ ${style.command('forge memory verify')}`]),
     ...(growth === 'paused' ? [`consolidation is paused → ${style.command(ACKNOWLEDGE)}`] : []),
   ].join('\n');

@@ -149,11 +149,7 @@ export function compare(observation: Observation): Comparison {
       ...findReturned(graph),
       ...describeSetBack(from('head')),
       ...describeRemoved(from('history')),
-      ...describeRecords(
-        'disappeared',
-        disappeared,
-        '{count} written here disappeared; none was restored',
-      ),
+      ...describeRecords('disappeared', disappeared, '{count} written here disappeared; none was restored'),
       ...describeRecords('rewound', others, '{count} of other writers disappeared with a branch'),
       ...findNotes(observation, away),
     ],

@@ -146,7 +146,11 @@ function describeSignature({ kind, ref, commit, status, signer, missing }: Signa
   return [makeFinding('signed_missing', message, { ids: missing, hint: 'forge memory repair' })];
 }
 
-export interface MemoryStats extends Pick<Integrity, 'status' | 'tiers' | 'missing'> {
+export interface MemoryStats {
+  status: Status;
+  /** How many records were written here and are nowhere now. */
+  missing: number;
+  tiers: { tier: Tier; records: number; bytes: number; heads: number }[];
   bytes: number;
   files: number;
   growth: Growth;
@@ -156,10 +160,10 @@ export async function memoryStats(context: Context): Promise<MemoryStats> {
   const verdict = await verifyReadOnly(context);
   const { listed, graph } = verdict.snapshot;
   const { bytes, growth } = readSize(context, listed);
-  return {
-    status: statusOf(context, verdict.findings),
-    tiers: reportTiers(context, verdict),
-    missing: idsOf(verdict, ...MISSING),
-    ...{ bytes, files: graph.containers.length, growth },
-  };
+  const tiers = reportTiers(context, verdict).map(({ tier, records, bytes, heads }) => ({
+    ...{ tier, records, bytes, heads: heads.length },
+  }));
+  const missing = idsOf(verdict, ...MISSING).length;
+  const status = statusOf(context, verdict.findings);
+  return { status, missing, tiers, bytes, files: graph.containers.length, growth };
 }

@@ -64,18 +64,6 @@ describe('setTomlValue', () => {
   });
 
   it.each([
-    ['', '\n[t]\nx = 1\n'],
-    ['[t]', '[t]\nx = 1'],
-    ['[t]\n', '[t]\nx = 1\n'],
-    ['[t]\n\n\n[u]\nx = 2\n', '[t]\nx = 1\n\n\n[u]\nx = 2\n'],
-    ['a = 1', 'a = 1\n\n[t]\nx = 1\n'],
-    ['[t2]\nx = 2\n[t]\ny = 1\n', '[t2]\nx = 2\n[t]\ny = 1\nx = 1\n'],
-    ['[t]\nxx = 2\n', '[t]\nxx = 2\nx = 1\n'],
-  ])('LAY-06 sets t.x in %j', (before, after) => {
-    expect(setTomlValue(before, 't', 'x', 1)).toBe(after);
-  });
-
-  it.each([
     ['session', 'silence_minutes'],
     ['session', 'commit'],
     ['session', 'absent'],

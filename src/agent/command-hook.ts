@@ -31,7 +31,7 @@ export async function runAgentHook(io: Io, [name = '', word = '']: readonly stri
     // Another forge, a file system or an open stdin may block for longer.
     io.deadline?.(limit);
     const payload = parseJson((await io.stdin.read(true)).toString('utf8').replace(/^\uFEFF/, ''));
-    if (!isObject(payload)) return 0;
+    if (!isObject(payload)) throw usage('hook.input', 'The input is not a JSON object.');
     const event = readEvent(agent, known.moment, payload);
     const id = conversationId(name, event.conversation);
     const world = agentWorld(io.world ?? systemWorld(io.env, false), id, agent.toolPrefix);
@@ -40,7 +40,7 @@ export async function runAgentHook(io: Io, [name = '', word = '']: readonly stri
     if (Date.now() - started < limit) io.stdout.write(replyTo(agent, known, answer));
     await answer.after?.();
   } catch (error) {
-    await logFault(forge, `${name} ${word}`, error);
+    await logFault(forge ?? openAt(io, null, systemWorld(io.env, false), 500), `${name} ${word}`, error);
   }
   return 0;
 }
@@ -49,9 +49,9 @@ export async function runAgentHook(io: Io, [name = '', word = '']: readonly stri
 const deadlineAt = (moment: Moment): number => ({ start: 9000, end: 1200 })[moment as string] ?? 4000;
 
 /** Where the agent works, else where its project is, else the current folder. Null where there is no forge. */
-function openAt(io: Io, { cwd }: AgentEvent, world: World, patience: number): Forge | null {
+function openAt(io: Io, event: AgentEvent | null, world: World, patience: number): Forge | null {
   const { FORGE_DIR, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR } = io.env;
-  for (const place of [FORGE_DIR, cwd, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR, currentFolder(io)])
+  for (const place of [FORGE_DIR, event?.cwd, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR, currentFolder(io)])
     if (place)
       try {
         return openForge(place, { world, patience: Math.floor(patience / 2) });

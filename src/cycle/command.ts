@@ -41,7 +41,7 @@ function renderCycle(value: CycleResult, style: Style): string {
     `  ${[ended, passing, ...changed, `${(report.duration_ms / 1000).toFixed(1)} s`].join(', ')}`,
     `  memory ${report.memory_write_performed ? 'written' : 'NOT written'}, ${report.memory_integrity_status}`,
     ...report.governance_violations.map((text) => style.bad(`  violation: ${oneLine(text, 300)}`)),
-    ...failuresIn(report.evidence).map((text) => style.bad(`  ${text}`)),
+    ...[...new Set(failuresIn(report.evidence))].map((text) => style.bad(`  ${text}`)),
     ...report.regression_flags.map((id) => style.bad(`  regression: ${oneLine(id, 100)}`)),
     ...report.tests_changed.map((name) => style.warn(`  changed test: ${oneLine(name, 200)}`)),
     ...(describeKept(report) === '' ? [] : [style.good(`  made: ${describeKept(report)}`)]),

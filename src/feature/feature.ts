@@ -227,6 +227,13 @@ function checkChange(context: Context, change: FeatureChange): void {
   checkTexts(change);
   const { test_command } = readConfig(context).features;
   for (const test of change.tests ?? []) testArgv(test, test_command);
+  const known = [
+    ...readFeatures(context).map(({ id }) => id),
+    ...readActive(context).map(({ linear_id }) => linear_id),
+  ].map((id) => id.toLowerCase());
+  for (const id of change.blocked_by ?? [])
+    if (!known.includes(id.toLowerCase()))
+      context.warnings.push(`There is no feature or active issue ${id} that could pass first.`);
 }
 
 /** Approves the new tests and runs them once. B-88: a server approves nothing, since its client may have no shell. */

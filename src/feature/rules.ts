@@ -58,7 +58,10 @@ export type FeatureChange = Omit<FeatureEdit, 'id' | 'run'>;
 export function requireFeature(features: readonly Feature[], id: string): Feature {
   const found = findTwin(features, id);
   if (found) return found;
-  const ids = features.map((feature) => feature.id.toLowerCase());
+  // FORGE-001 is no slip for FORGE-005.
+  const words = (text: string): string => text.toLowerCase().replace(/\d+/g, '');
+  const isOther = (one: string): boolean => /\d/.test(id) && words(one) === words(id);
+  const ids = features.map((feature) => feature.id.toLowerCase()).filter((one) => !isOther(one));
   const twin = findTwin(features, namesLike(id.toLowerCase(), ids)[0] ?? '');
   throw usage('feature.unknown', `There is no feature ${JSON.stringify(oneLine(id, 80))}.`, {
     hint: twin ? `Did you mean ${twin.id}?` : 'forge ls',

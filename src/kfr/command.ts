@@ -2,6 +2,7 @@ import { type Call, type CommandSpec, command, type Group, type Values } from '.
 import { columns, type Style } from '../cli/style.js';
 import { quoteWord } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
+import { isId } from '../core/schema.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { KfrCleared, KfrEntry, KfrList, KfrPatch, KfrPatched } from '../index.js';
 import { settling } from './rules.js';
@@ -145,7 +146,12 @@ async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['opera
   const operations: KfrPatch['operations'] = [];
   for (const op of ['resolve', 'dismiss', 'park'] as const)
     for (const word of flags[op] ?? []) {
-      const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`, settling(op));
+      const [id, text] = splitAt(
+        word,
+        '=',
+        `--${op} takes ID=TEXT`,
+        settling(op, isId(word) ? word : undefined),
+      );
       operations.push({ op, id, [op === 'resolve' ? 'resolution' : 'reason']: text });
     }
   for (const id of flags.remove ?? []) operations.push({ op: 'remove', id });

@@ -6,7 +6,7 @@ import { investigatedBy, investigationId, investigationOf, UNIT } from '../featu
 import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
-import { ENOUGH, type Proven, readProven } from './proven.js';
+import { type Proven, readProven } from './proven.js';
 import {
   countCycles,
   evidenceOf,
@@ -80,10 +80,9 @@ export function recentEvaluations(memory: Memory): Identified[] {
   return memory.records('evaluation', isRecent).filter(({ record }) => record.n > after);
 }
 
-/** The candidates that need more evidence: those seen most often first, then the newest. */
+/** What is not knowledge yet, also when its evidence suffices for the next promotion: seen most often first, then the newest. */
 export function openCandidates(memory: Memory, known = readKnowledge(memory)) {
-  const isOpen = (weighed: Weighed): boolean =>
-    weighed.seen.length > 0 && evidenceOf(weighed).length < ENOUGH && !known.has(weighed.knowledge_id);
+  const isOpen = (weighed: Weighed): boolean => weighed.seen.length > 0 && !known.has(weighed.knowledge_id);
   // Execution records are checked only at promotion.
   const options = { ...weighing(memory), has: () => true };
   return [...weighEvidence(recentEvaluations(memory), options).values()]

@@ -50,7 +50,7 @@ export function describeEvidence({
   return parts.join(', ');
 }
 
-/** "C-317204: tests need -x, seen 2 times". One that was seen often enough says what it lacks. */
+/** "C-317204: tests need -x, seen 2 times". One that was seen often enough says what it waits for. */
 export const describeCandidate = (candidate: {
   id: string;
   pattern: string;
@@ -58,8 +58,9 @@ export const describeCandidate = (candidate: {
   clean: number;
 }): string => {
   const { id, pattern, seen, clean } = candidate;
-  const lacks = seen < ENOUGH ? '' : `, ${clean} with passed feature tests (${ENOUGH} are needed)`;
-  return `${id}: ${oneLine(pattern, 200)}, seen ${plural(seen, 'time')}${lacks}`;
+  const lacks = `, ${clean} with passed feature tests (${ENOUGH} are needed)`;
+  const state = clean >= ENOUGH ? ', to be promoted' : seen >= ENOUGH ? lacks : '';
+  return `${id}: ${oneLine(pattern, 200)}, seen ${plural(seen, 'time')}${state}`;
 };
 
 /** Knowledge by its id, from its records in order of (n, id). A record whose evidence is not here (`has`) does not count. */

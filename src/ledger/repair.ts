@@ -190,7 +190,7 @@ function replaceDamaged({ context, observation, absent, blobs, done, subjects, r
     const lost = inChain.map(({ record }) => record);
     const gone = absent.filter((record) => record.seg === seg);
     const lines = collectLines(context, observation, seg, [...blobs.values()]);
-    const wrong = wrongIn(container, lost, lines);
+    const wrong = lost.length > 0 ? wrongIn(container, gone, lines) : new Set<string>();
     const kept = ids.filter((id) => !wrong.has(id)).map((id) => ({ id }));
     const wanted = longestChain(lines, [...gone, ...kept]) ? gone : lost;
     const chain = longestChain(lines, [...wanted, ...kept]) ?? [];
@@ -202,17 +202,17 @@ function replaceDamaged({ context, observation, absent, blobs, done, subjects, r
   }
 }
 
-/** Records in the place of a lost one, and those that were linked to them. */
+/** Records in the place of one that is gone, and those that were linked to them. */
 function wrongIn(
   { ids }: Container,
-  lost: readonly AbsentRecord[],
+  gone: readonly AbsentRecord[],
   lines: ReadonlyMap<string, string>,
 ): Set<string> {
   const prevOf = (id: string): string | null => (JSON.parse(lines.get(id) ?? '{}') as Links).prev ?? null;
-  const places = new Set(lost.map(({ prev }) => prev));
+  const places = new Set(gone.map(({ prev }) => prev));
   // A record that moved up when a line was removed is right: its own place is known.
   const isWrong = (id: string): boolean => places.has(prevOf(id)) || longestChain(lines, [{ id }]) === null;
-  const wrong = new Set(lost.length > 0 ? ids.filter(isWrong) : []);
+  const wrong = new Set(ids.filter(isWrong));
   for (const id of ids) if (wrong.has(prevOf(id) ?? '')) wrong.add(id);
   return wrong;
 }

@@ -317,8 +317,11 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   }));
 }
 
-const elsewhereItems = ({ elsewhere }: BriefingData): string[] =>
-  elsewhere.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
+function elsewhereItems({ elsewhere, proven }: BriefingData): string[] {
+  const known = new Set(proven.map(({ pattern }) => keyOf(oneLine(pattern, 300))));
+  const news = elsewhere.filter(({ title }) => !known.has(keyOf(title)));
+  return news.map(({ title, host }) => `${oneLine(title, 300)} (${oneLine(host, 60)})`);
+}
 
 /**
  * Learnings by kind, without duplicate rules: the wording of architecture.md comes first. What is a candidate or knowledge is

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
+import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
@@ -96,8 +97,11 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const { running, focus, kfr, progress, closed } = context.disk.withLock(() => {
     const running = requireRunning(context);
     // SES-09: an agent does not end a session that another agent works in. A person at a terminal may.
-    if (!context.world.terminal && !isOursToSettle(context, running))
-      throw sessionHeld(context, running, 'forge start --join   # work in it too, then end it');
+    if (!context.world.terminal && !isOursToSettle(context, running)) {
+      const join = 'forge start --join   # work in it too, then end it';
+      // A sandbox hides the agent's process.
+      throw sessionHeld(context, running, isWritable(context.layout.state) ? join : SANDBOX_HINT);
+    }
     const kfr = readKfr(context);
     const isGiven = learnings.length > 0 || input.next !== undefined;
     requireResolved(

@@ -67,6 +67,7 @@ describe('editing a feature', () => {
   it.each([
     ['x', 'forge ls'],
     ['A-', 'Did you mean A-1?'],
+    ['A-2', 'forge ls'],
   ])('FEA-06 refuses the unknown id %j with a hint', (id, hint) => {
     expect(failure(() => planEdit([feature('A-1')], id, {}))).toMatchObject({
       exit: 2,

@@ -101,7 +101,7 @@ describe('forge kfr patch', () => {
     await patch(project, [add('Goal', 'ship'), add('OpenQuestion', 'which cookie?')]);
     const hintOf = async (...flags: string[]): Promise<string | undefined> =>
       (await forgeError(project, ['kfr', 'patch', ...flags])).hint;
-    expect(await hintOf('--resolve', 'Q1')).toBe('forge kfr patch --resolve kfr-1="the answer"');
+    expect(await hintOf('--resolve', 'Q1')).toBe('forge kfr patch --resolve Q1="the answer"');
     expect(await hintOf('--add', 'which port?')).toBe('forge kfr patch --add "OpenQuestion:which port?"');
   });
 

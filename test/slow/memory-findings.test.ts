@@ -273,6 +273,18 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await expectWell(project, lines.map(sha256));
   });
 
+  it('B-25 LTM-21 one repair settles a file in which every record was changed', async () => {
+    const { project, file, lines } = await withCycles();
+    commit(project);
+    putLines(
+      project,
+      file,
+      lines.map((line) => line.replace('"at":"20', '"at":"19')),
+    );
+    await repair(project);
+    await expectWell(project, lines.map(sha256));
+  });
+
   it('B-25 LTM-21 without a copy a person vouches for the bytes, and writing works again', async () => {
     const { project, file, lines } = await withCycles();
     rmSync(project.path(JOURNAL));

@@ -43,7 +43,7 @@ export async function findRange(context: Context, typed: string | undefined): Pr
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision contains one, and git would cut there
   const ids = /^-|^$|[\u0000-\u001f]/.test(typed ?? 'HEAD') ? null : await listCommits(git, chosen.range);
   if (boundary.size > 0 && (ids === null || ids.some((id) => boundary.has(id))))
-    throw incomplete(chosen.shown, remote);
+    throw incomplete(chosen.shown, remote, true);
   if (ids !== null) return { ...chosen, ids: new Set(ids) };
   throw usage('ci.range', `${JSON.stringify(oneLine(chosen.shown, 80))} matches no commits here.`, {
     hint: 'A..B, as for git log',
@@ -71,8 +71,9 @@ async function chooseRange(
   const branch = `${remote}/${await mainBranch(context).catch(() => null)}`;
   const tip = await commitAt(git, `refs/remotes/${branch}`);
   const base = tip === null ? null : await mergeBase(git, head, tip);
-  if (isShallow && (named || (tip !== null && base === null)))
-    throw incomplete(`${named?.shown ?? branch}..HEAD`, remote);
+  // A forced push may have replaced the commit of a push. The base of a pull request always exists.
+  if (named?.isBase || (isShallow && (named || (tip !== null && base === null))))
+    throw incomplete(`${named?.shown ?? branch}..HEAD`, remote, isShallow);
   if (base !== null && base !== head) return since(base, base.slice(0, 12), `where it left ${branch}`);
   const from = 'the last commit';
   const parent = await commitAt(git, 'HEAD^1');
@@ -89,6 +90,8 @@ interface NamedStart {
   from: string;
   rev: string;
   shown: string;
+  /** Of a pull request or a merge queue. */
+  isBase: boolean;
 }
 
 /**
@@ -99,7 +102,7 @@ export function namedStart(env: Env, remote: string): NamedStart | null {
   const base = env.GITHUB_BASE_REF ?? '';
   if (isBranchName(base)) {
     const shown = `${remote}/${base}`;
-    return { from: 'GITHUB_BASE_REF', rev: `refs/remotes/${shown}`, shown };
+    return { from: 'GITHUB_BASE_REF', rev: `refs/remotes/${shown}`, shown, isBase: true };
   }
   const event = readEvent(env);
   const ids: Record<string, unknown> = {
@@ -110,7 +113,7 @@ export function namedStart(env: Env, remote: string): NamedStart | null {
   };
   for (const [from, id] of Object.entries(ids))
     if (typeof id === 'string' && /^(?=.*[1-9a-f])(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
-      return { from, rev: id, shown: id.slice(0, 12) };
+      return { from, rev: id, shown: id.slice(0, 12), isBase: /base/i.test(from) };
   return null;
 }
 
@@ -145,7 +148,7 @@ function readEvent({ GITHUB_EVENT_PATH: path }: Env): Event {
 const fetchAll = (remote: string, option = ''): string =>
   `git fetch ${option}${formatArgv([remote])} '+refs/heads/*:refs/remotes/${remote}/*'`;
 
-const incomplete = (range: string, remote: string): Error =>
+const incomplete = (range: string, remote: string, isShallow: boolean): Error =>
   outside('ci.shallow', `This clone does not have all commits of ${oneLine(range, 120)}.`, {
-    hint: `${fetchAll(remote, '--unshallow ')}   # GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0"`,
+    hint: `${fetchAll(remote, isShallow ? '--unshallow ' : '')}   # GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0"`,
   });

@@ -98,13 +98,18 @@ describe('forge ci: the range', () => {
     { GITHUB_BASE_REF: '--output=x' },
     { GITHUB_BASE_REF: 'a..b' },
     { GITHUB_BASE_REF: 'a\n::error::b' },
-    { GITHUB_BASE_REF: 'nowhere' },
     { CI_COMMIT_BEFORE_SHA: '--all' },
     { CI_MERGE_REQUEST_DIFF_BASE_SHA: 'HEAD' },
     { GITHUB_EVENT_PATH: '/nowhere/event.json' },
   ])('GIT-07 %j names no commit: as without it', async (env) => {
     const { clone } = await branched();
     expect((await seen(clone, env))[1]).toBe('where it left origin/main');
+  });
+
+  it('GIT-07 a base that was not fetched fails: the range is not known', async () => {
+    const report = await ci((await branched()).clone, [], { GITHUB_BASE_REF: 'nowhere' });
+    expect([report.exitCode, failed(report)]).toEqual([6, ['commits outside', 'guard outside']]);
+    expect(report.checks[0]?.findings[0]?.fix).toMatch(/^git fetch origin/);
   });
 
   it('GIT-07 a shallow clone that lacks a part of the range fails, and the other checks are made', async () => {

@@ -60,10 +60,5 @@ describe('patterns of a repository', () => {
         },
       ),
     );
-    for (const source of ['[A-Z][A-Z0-9]*-\\d+', '(A|AA|A)AAA\\d+', 'A.*']) {
-      const started = performance.now();
-      compilePattern(source)(`${'A1'.repeat(500_000)} `);
-      expect(performance.now() - started).toBeLessThan(1000);
-    }
   });
 });

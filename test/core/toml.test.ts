@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { lineOfKey, setTomlValue } from '../../src/core/toml.js';
+import { setTomlValue } from '../../src/core/toml.js';
 
 const FILE = `# Settings
 schema_version = 1
@@ -19,8 +19,6 @@ timeout_seconds = 600
 [last]
 x = 1
 `;
-
-const line = (text: string, n: number): string => text.split('\n')[n - 1] ?? '';
 
 describe('setTomlValue', () => {
   it.each<[string, string, string, string | number | boolean | string[], string, string]>([
@@ -89,18 +87,5 @@ describe('setTomlValue', () => {
       }),
       { numRuns: 300 },
     );
-  });
-});
-
-describe('lineOfKey', () => {
-  it.each([
-    [['schema_version'], 'schema_version = 1'],
-    [['session', 'silence_minutes'], "silence_minutes = 10 # it's enough"],
-    [['features', 'timeout_seconds'], 'timeout_seconds = 600'],
-    [['features', 'absent'], '[features] # tests'],
-    [['last', 'x'], 'x = 1'],
-    [['absent', 'x'], '# Settings'],
-  ])('LAY-06 finds %j', (path, found) => {
-    expect(line(FILE, lineOfKey(FILE, path))).toBe(found);
   });
 });

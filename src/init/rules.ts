@@ -125,7 +125,7 @@ export function findConvention(
   if (from !== undefined) return { name: 'commitlint', from };
   const typed = subjects.filter((subject) => CONVENTIONAL.test(subject)).length;
   if (typed >= 5 && typed * 2 >= subjects.length)
-    return { name: 'conventional commits', from: 'subjects such as "feat: title"' };
+    return { name: 'conventional commits', from: 'recent commits' };
   const squashed = subjects.filter((subject) => / \([#!]\d+\)$/.test(subject)).length;
   const isUsual = squashed >= 3 && squashed * 5 >= subjects.length;
   return isUsual ? { name: 'pull requests', from: 'subjects with (#123)' } : null;

@@ -233,8 +233,8 @@ export const RESOURCES: Record<string, { title: string; read(forge: Forge): Prom
     read: async (forge) => (await forge.kfr.inject()).text ?? '',
   },
   'forge://knowledge': {
-    title: 'Lessons and invariants',
-    read: async (forge) => asData(await forge.knowledge.list()),
+    title: 'Knowledge, candidates, lessons and invariants',
+    read: async (forge) => asData({ ...(await forge.memory.known()), ...(await forge.knowledge.list()) }),
   },
   'forge://features': {
     title: 'The feature list',

@@ -53,7 +53,7 @@ const ALLOWED = [
   /^bin\/(forge\.js|package\.json)$/,
   /^dist\/(index\.js|LICENSES\.txt|forge\.1)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
-  /^dist\/cli\/(chalk|commander|daily|document|full|execa|hono|hono-node-server|inquirer-prompts|nats|picomatch|re2js|simple-git|yaml)\.cjs$/,
+  /^dist\/cli\/(chalk|commander|daily|document|full|execa|hono|hono-node-server|inquirer-prompts|murmurhash3js-revisited|nats|picomatch|re2js|simple-git|yaml)\.cjs$/,
   /^dist\/ui\/page\.(js|css)$/,
   /^dist\/types\/.+\.d\.ts$/,
   /^docs\/([\w-]+\.md|check-ledger\.sh|demo\.svg)$/,

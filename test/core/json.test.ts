@@ -109,8 +109,6 @@ describe('parseJson', () => {
     ['0', 0],
     ['9007199254740991', Number.MAX_SAFE_INTEGER],
     ['5e-324', 5e-324],
-    ['1.5e3', 1500],
-    ['-12.25', -12.25],
     ['"1e400, -0 and 9007199254740993"', '1e400, -0 and 9007199254740993'],
   ])('B-16 takes %s', (text, value) => {
     expect(parseJson(`[${text}]`)).toEqual([value]);

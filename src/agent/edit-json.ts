@@ -77,7 +77,7 @@ function hooksIn(text: string): Record<string, unknown[]> {
   ) as never;
 }
 
-/** Removes forge's hooks but those that are as wanted. */
+/** Removes forge's hooks, except those that are already right. */
 function dropHooks(text: string, agent: AgentName, wanted: JsonPart['hooks'] = {}): string {
   const own = Object.entries(hooksIn(text)).flatMap(([event, items]) =>
     items.flatMap((item, at) =>

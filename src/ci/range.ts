@@ -105,15 +105,15 @@ export function namedStart(env: Env, remote: string): NamedStart | null {
     return { from: 'GITHUB_BASE_REF', rev: `refs/remotes/${shown}`, shown, isBase: true };
   }
   const event = readEvent(env);
-  const ids: Record<string, unknown> = {
-    CI_MERGE_REQUEST_DIFF_BASE_SHA: env.CI_MERGE_REQUEST_DIFF_BASE_SHA,
-    CI_COMMIT_BEFORE_SHA: env.CI_COMMIT_BEFORE_SHA,
-    'GITHUB_EVENT_PATH (base_sha)': event.merge_group?.base_sha,
-    'GITHUB_EVENT_PATH (before)': event.before,
-  };
-  for (const [from, id] of Object.entries(ids))
+  const ids: [from: string, id: unknown, isBase: boolean][] = [
+    ['CI_MERGE_REQUEST_DIFF_BASE_SHA', env.CI_MERGE_REQUEST_DIFF_BASE_SHA, true],
+    ['CI_COMMIT_BEFORE_SHA', env.CI_COMMIT_BEFORE_SHA, false],
+    ['GITHUB_EVENT_PATH (base_sha)', event.merge_group?.base_sha, true],
+    ['GITHUB_EVENT_PATH (before)', event.before, false],
+  ];
+  for (const [from, id, isBase] of ids)
     if (typeof id === 'string' && /^(?=.*[1-9a-f])(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
-      return { from, rev: id, shown: id.slice(0, 12), isBase: /base/i.test(from) };
+      return { from, rev: id, shown: id.slice(0, 12), isBase };
   return null;
 }
 

@@ -157,7 +157,7 @@ function isNothingLeft(context: Context, input: LoopOptions): boolean {
 const REASONS: Record<StopReason, string> = {
   max_cycles: 'the requested number of cycles was run',
   max_time: 'the time is up',
-  max_failures: 'too many cycles in a row failed, or no feature began to pass',
+  max_failures: 'too many cycles in a row failed or made no feature pass',
   nothing_left: 'nothing is left to do',
   interrupted: 'interrupted',
   error: 'memory could not be written',

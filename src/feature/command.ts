@@ -188,7 +188,7 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
   if (change.status !== 'passing' || Object.keys(change).length > 1)
     throw usage(
       'feature.override',
-      '--reason can only be used with --status passing, and with nothing else.',
+      '--reason explains --status passing and cannot be combined with other changes.',
       {
         hint: `forge feature edit ${id} --status passing --reason "TEXT"`,
       },

@@ -3,7 +3,7 @@ import { formatArgv, testArgv } from '../core/argv.js';
 import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { shownFrom } from '../core/paths.js';
-import { checkId, checkInput } from '../core/schema.js';
+import { checkId, checkInput, findTwin } from '../core/schema.js';
 import { checkText, firstNames } from '../core/text.js';
 import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
@@ -227,13 +227,11 @@ function checkChange(context: Context, change: FeatureChange): void {
   checkTexts(change);
   const { test_command } = readConfig(context).features;
   for (const test of change.tests ?? []) testArgv(test, test_command);
-  const known = [
-    ...readFeatures(context).map(({ id }) => id),
-    ...readActive(context).map(({ linear_id }) => linear_id),
-  ].map((id) => id.toLowerCase());
-  for (const id of change.blocked_by ?? [])
-    if (!known.includes(id.toLowerCase()))
+  for (const id of change.blocked_by ?? []) {
+    const issues = readActive(context).map(({ linear_id }) => ({ id: linear_id }));
+    if (!findTwin([...readFeatures(context), ...issues], id))
       context.warnings.push(`There is no feature or active issue ${id} that could pass first.`);
+  }
 }
 
 /** Approves the new tests and runs them once. B-88: a server approves nothing, since its client may have no shell. */

@@ -58,7 +58,7 @@ export type FeatureChange = Omit<FeatureEdit, 'id' | 'run'>;
 export function requireFeature(features: readonly Feature[], id: string): Feature {
   const found = findTwin(features, id);
   if (found) return found;
-  // FORGE-001 is no slip for FORGE-005.
+  // Another number names another feature: FORGE-005 is not a slip for FORGE-001.
   const words = (text: string): string => text.toLowerCase().replace(/\d+/g, '');
   const isOther = (one: string): boolean => /\d/.test(id) && words(one) === words(id);
   const ids = features.map((feature) => feature.id.toLowerCase()).filter((one) => !isOther(one));

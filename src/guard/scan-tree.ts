@@ -131,7 +131,7 @@ async function scanFiles(
 function scanAdded(guard: Guard, { file, line, text, commit }: Added, scan: Scan, keep: Keep): void {
   if (isSkipped(file)) return;
   scan.scanned++;
-  // Of other files, these are only parts.
+  // In other files, the added places are not a whole document.
   const name = file.endsWith('.jsonl') ? file : '';
   const isText = isForges(file) && !BINARY.test(file);
   const found = isText ? guard.scanBytes(name, Buffer.from(text)) : guard.scanGrave(text);

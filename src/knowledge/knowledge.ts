@@ -240,7 +240,7 @@ function store({ disk, layout }: Context, bytes: Buffer, before: Buffer, isEdite
     try {
       if (decodeProse(bytes, shown(layout, file)).trim() === '')
         throw usage('architecture.empty', 'The text is empty.');
-      // What the file had before is allowed, and the editor has replaced it already.
+      // Text that was in the file before is allowed, and the editor has already replaced it.
       if (isEdited) disk.guard?.(shown(layout, file), bytes, () => before);
       disk.replace(file, bytes, isEdited ? bytes : before);
     } catch (error) {

@@ -72,7 +72,7 @@ export function connect(env: Env, key: string): Request {
   return async ({ text, answer }, variables) => {
     const body = JSON.stringify({ query: text, variables });
     let reply = await post(url, key, body, say);
-    // What failed at once may work at once.
+    // A request that was refused quickly may succeed if it is repeated.
     for (
       let attempt = 1;
       reply.status >= 500 && waitOf(reply.headers) === 0 && attempt < ATTEMPTS;

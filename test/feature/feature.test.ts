@@ -166,6 +166,8 @@ describe('forge feature', () => {
     await forgeJson(project, ['feature', 'add', 'F-1', 'one', '--test', 'true', '--no-run']);
     await forgeJson(project, ['feature', 'add', 'F-2', 'two', '--blocked-by', 'f-1']);
     await expectError(project, ['feature', 'edit', 'F-1', '--blocked-by', 'f-2'], 'feature.cycle');
+    const typo = await runForge(project, ['feature', 'edit', 'F-2', '--blocked-by', 'F-9', '-n']);
+    expect(typo.stderr).toContain('There is no feature or active issue F-9');
     await forgeJson(project, ['feature', 'verify', 'F-1']);
     expect((await runForge(project, ['next'])).stdout).toContain('F-2: two\n  why: unblocked');
   });

@@ -26,7 +26,11 @@ describe('forge memory override', () => {
     const run = { argv: ['npm', 'test'], exit_code: 0, duration_ms: 1, tree: null };
     const evidence = [{ ...run, output_bytes: 0, output_sha256: '0'.repeat(64) }];
     const tested = times(3, { pattern: 'Tests need -x' }).map((cycle) => ({ ...cycle, evidence }));
-    await recordAll(project, [...tested, ...times(7)]);
+    await recordAll(project, tested);
+    expect((await runForge(project, ['briefing'])).stdout).toContain(
+      'Tests need -x, seen 3 times, to be promoted',
+    );
+    await recordAll(project, times(7));
     const { known } = await promote(project);
     expect(known.map(({ pattern, tested, reported }) => [pattern, tested, reported])).toEqual([
       ['Tests need -x', 3, 0],

@@ -271,8 +271,11 @@ describe('forge hook with invalid input', () => {
     writeFileSync(join(project.dir, '.forge/local/kfr.json'), '{"entries": 7');
     expect(await claude(project, 'stop')).toEqual(SILENT);
     expect(await claude(project, 'user-prompt-submit', { prompt: 'the secret plan' })).toEqual(SILENT);
+    await runForge(project, ['hook', 'claude', 'stop'], { stdin: 'not json' });
     const log = readFileSync(join(project.dir, '.git/forge/hooks.log'), 'utf8');
-    expect(log).toMatch(/^\S+ claude stop: \S+\n\S+ claude user-prompt-submit: \S+\n$/);
+    expect(log).toMatch(
+      /^\S+ claude stop: \S+\n\S+ claude user-prompt-submit: \S+\n\S+ claude stop: hook.input\n$/,
+    );
     expect(existsSync(join(project.dir, '.forge/local/hooks.log'))).toBe(false);
   });
 });

@@ -76,7 +76,7 @@ describe('forge checkpoint create', () => {
       { exit_code: 0, features: ['A'] },
     ]);
 
-    // What was tested is the commit's tree without .forge/, by git's own means.
+    // Git itself makes the tree that was tested: the commit's, without .forge/.
     const entries = project.git('ls-tree', made.commit).split('\n');
     const input = `${entries.filter((line) => !line.endsWith('\t.forge')).join('\n')}\n`;
     const tree = run(project.dir, 'git', ['mktree'], { input }).stdout.trim();

@@ -21,7 +21,7 @@ async function worktrees(): Promise<[Project, Project]> {
   return [project, other];
 }
 
-const VAIN = 'too many cycles in a row failed, or no feature began to pass';
+const VAIN = 'too many cycles in a row failed or made no feature pass';
 const tasksOf = (results: readonly { task: string }[]): string[] => results.map(({ task }) => task);
 
 describe('a loop', () => {

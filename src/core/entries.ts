@@ -1,7 +1,6 @@
 import { join, sep } from 'node:path';
 import type { Disk } from './disk.js';
 import { corrupted } from './error.js';
-import { stampOf } from './files.js';
 import { type Layout, shown, viewCopy } from './paths.js';
 import { decodeDocument, encodeDocument, type Format, isId } from './schema.js';
 import { oneLine, sha256 } from './text.js';
@@ -54,26 +53,23 @@ export function readEntries<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnaps
 }
 
 /** A command reads the entries several times. Unchanged files are decoded once. */
-const decoded = new WeakMap<Disk, Map<string, { stamp: string; bytes: Buffer; entry: unknown }>>();
+const decoded = new WeakMap<Disk, Map<string, { bytes: Buffer; entry: unknown }>>();
 
 function readStored<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnapshot<E, V>['stored'] {
-  const before = decoded.get(disk) ?? new Map();
+  const before = (decoded.get(disk) ?? new Map()) as EntrySnapshot<E, V>['stored'];
   decoded.set(disk, before);
   const folder = list.folder(disk.layout);
-  const names = disk.list(folder).filter((name) => name.endsWith('.json') && !name.startsWith('.'));
-  return new Map(
-    names.flatMap((name) => {
-      const path = folder + sep + name;
-      const stamp = stampOf(path);
-      const known = before.get(path);
-      if (known?.stamp === stamp) return [[path, known]];
-      const bytes = disk.read(path);
-      if (!bytes) return [];
-      const read = { stamp, bytes, entry: decodeDocument(list.entry, bytes, shown(disk.layout, path)) };
-      before.set(path, read);
-      return [[path, read]];
-    }),
-  );
+  const stored: EntrySnapshot<E, V>['stored'] = new Map();
+  for (const name of disk.list(folder).filter((each) => each.endsWith('.json') && !each.startsWith('.'))) {
+    const path = folder + sep + name;
+    const bytes = disk.read(path);
+    const known = before.get(path);
+    if (bytes && known?.bytes.equals(bytes)) stored.set(path, known);
+    else if (bytes)
+      stored.set(path, { bytes, entry: decodeDocument(list.entry, bytes, shown(disk.layout, path)) });
+  }
+  for (const [path, read] of stored) before.set(path, read);
+  return stored;
 }
 
 interface TakeIn<E> {

@@ -33,14 +33,37 @@ mouse mice|person people|shelf shelves|thief thieves|tooth teeth|vertex vertices
     .flatMap(([base = '', ...forms]) => forms.map((form) => [form, base] as const)),
 );
 
-/** A word, with the characters that join the parts of a path, a dotted name, snake_case and kebab-case. */
-const TOKEN = /[\p{L}\p{N}_$][\p{L}\p{N}\p{M}_$./:@-]*[\p{L}\p{N}\p{M}_$]|[\p{L}\p{N}]/gu;
-const PART = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+|[\p{L}\p{M}]+/gu;
-/** Scripts without spaces between words are compared by pairs of characters. */
-const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
-/** The same for most texts, in half the time. */
-const ASCII_TOKEN = /[A-Za-z0-9_$][A-Za-z0-9_$./:@-]*[A-Za-z0-9_$]|[A-Za-z0-9]/g;
-const EMOJI = /\p{Extended_Pictographic}/gu;
+/** How a text is taken apart. Most are ASCII, for which short patterns take half the time. */
+interface Patterns {
+  /** A word, with the characters that join the parts of a path, a dotted name, snake_case and kebab-case. */
+  token: RegExp;
+  part: RegExp;
+  word: RegExp;
+  /** Scripts without spaces between words are compared by pairs of characters. */
+  dense: RegExp | null;
+  emoji: RegExp | null;
+}
+
+const ASCII: Patterns = {
+  token: /[A-Za-z0-9_$][A-Za-z0-9_$./:@-]*[A-Za-z0-9_$]|[A-Za-z0-9]/g,
+  part: /[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+/g,
+  word: /[A-Za-z0-9_$]+/g,
+  dense: null,
+  emoji: null,
+};
+let unicode: Patterns | undefined;
+
+function patternsFor(text: string): Patterns {
+  if (/^[\0-\x7f]*$/.test(text)) return ASCII;
+  unicode ??= {
+    token: /[\p{L}\p{N}_$][\p{L}\p{N}\p{M}_$./:@-]*[\p{L}\p{N}\p{M}_$]|[\p{L}\p{N}]/gu,
+    part: /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+|[\p{L}\p{M}]+/gu,
+    word: /[\p{L}\p{N}\p{M}_$]+/gu,
+    dense: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu,
+    emoji: /\p{Extended_Pictographic}/gu,
+  };
+  return unicode;
+}
 
 /** Terms of each token seen so far: stemming takes longer than a lookup. */
 const known = new Map<string, readonly string[]>();
@@ -49,8 +72,8 @@ const MAX_KNOWN = 50_000;
 /** The terms of a text in order, repeated ones repeated. A name counts whole and in its parts. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
-  const isAscii = /^[\0-\x7f]*$/.test(text);
-  for (const token of (isAscii ? text.match(ASCII_TOKEN) : text.normalize('NFKC').match(TOKEN)) ?? []) {
+  const { token: pattern, emoji } = patternsFor(text);
+  for (const token of (emoji ? text.normalize('NFKC') : text).match(pattern) ?? []) {
     let found = known.get(token);
     if (!found) {
       // A copy, because a part of a string keeps the whole string in memory.
@@ -61,14 +84,15 @@ export function termsOf(text: string): string[] {
     }
     for (const term of found) terms.push(term);
   }
-  if (!isAscii) for (const emoji of text.match(EMOJI) ?? []) terms.push(emoji);
+  for (const found of (emoji && text.match(emoji)) ?? []) terms.push(found);
   return terms;
 }
 
 function split(token: string): string[] {
-  const dense = token.match(DENSE);
-  if (dense) return dense.flatMap(pairs);
-  const parts = (token.match(PART) ?? [token]).flatMap((part) => termOf(part) ?? []);
+  const { part, dense } = patternsFor(token);
+  const runs = dense && token.match(dense);
+  if (runs) return runs.flatMap(pairs);
+  const parts = (token.match(part) ?? [token]).flatMap((each) => termOf(each) ?? []);
   return parts.length > 1 ? [token.toLowerCase(), ...parts] : parts;
 }
 
@@ -89,7 +113,7 @@ function termOf(part: string): string | null {
 /** By term, the first word of a text that has it, as written there. */
 export function wordsByTerm(text: string): Map<string, string> {
   const words = new Map<string, string>();
-  for (const word of text.match(/[\p{L}\p{N}\p{M}_$]+/gu) ?? [])
+  for (const word of text.match(patternsFor(text).word) ?? [])
     for (const term of termsOf(word)) if (!words.has(term)) words.set(term, word);
   return words;
 }

@@ -115,6 +115,7 @@ async function show(value: unknown, { spec, flags }: Invocation, call: Call, io:
     return;
   }
   const text = call.onScreen(spec.render(harmless(value), call.style, call.options));
+  if (text === '') return;
   if (flags.dryRun) call.say('It would print:');
-  if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }

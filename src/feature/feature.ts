@@ -334,15 +334,15 @@ export function importFeatures(context: Context, { text }: { text: string }): Im
 type ListEntry = FeatureChange & { id?: string | undefined; name: string; ticked?: boolean };
 
 /**
- * Plans the new features of a JSON list (an array, or `{features: […]}`) or a Markdown list (`- [ ] ID: name`, `- name`).
- * One bad line refuses the whole list (exit 2). `passing` is never imported: it has to be verified here. A ticked line
- * has no test to do so.
+ * Plans the new features of a JSON list (an array, or `{features: […]}`) or a Markdown list (`- [ ] ID: name`, `- name`,
+ * with `test: COMMAND` indented below it). One bad line refuses the whole list (exit 2). `passing` is never imported: it
+ * has to be verified here. So a ticked line is left out.
  */
 export function planImport(features: readonly Feature[], text: string, now: string) {
   const entries = /^\s*[[{]/.test(text) ? readJsonList(text) : readMarkdownList(text);
   if (entries.length === 0)
     throw usage('import.empty', 'That list contains no features.', {
-      hint: 'A Markdown list ("- FORGE-001: Login works") or a JSON array with "name" fields.',
+      hint: 'A Markdown list ("- FORGE-001: Login works", with "test: COMMAND" indented below) or a JSON array with "name" fields.',
     });
   const added: Feature[] = [];
   const [known, done]: [string[], string[]] = [[], []];
@@ -409,11 +409,19 @@ function fromRow(row: z.infer<typeof Row>, index: number): ListEntry {
 const ITEM =
   /^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX])\]\s+)?(?:([A-Za-z][A-Za-z0-9._]*-\d+)\s*[:–—-]?\s+)?(.+?)\s*$/s;
 
-const readMarkdownList = (text: string): ListEntry[] =>
-  text.split('\n').flatMap((line, index) => {
-    const item = ITEM.exec(line);
-    if (!item) return [];
-    const [, tick, id, name = ''] = item;
-    const ticked = tick?.toLowerCase() === 'x';
-    return [{ id, name: checkText(name, { what: `Line ${index + 1}`, lines: false }), ticked }];
-  });
+/** `test: npm test -- login`, indented below a feature. */
+const ITEM_TEST = /^\s+(?:[-*+]\s+)?tests?:\s*(`?)(.+?)\1\s*$/i;
+
+function readMarkdownList(text: string): ListEntry[] {
+  const entries: ListEntry[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    const what = `Line ${index + 1}`;
+    const test = ITEM_TEST.exec(line)?.[2];
+    const last = entries.at(-1);
+    const [item, tick, id, name = ''] = ITEM.exec(line) ?? [];
+    if (test !== undefined && last) last.tests = [...(last.tests ?? []), checkText(test, { what, lines: false })];
+    else if (item)
+      entries.push({ id, name: checkText(name, { what, lines: false }), ticked: tick?.toLowerCase() === 'x' });
+  }
+  return entries;
+}

@@ -192,9 +192,9 @@ async function repair(call: Call): Promise<Repaired> {
   const { memory } = call.forge();
   const discard = (call.options.discard ?? []) as string[];
   const steps = discard.length > 0 ? [] : await memory.planRepair();
-  for (const { finding, action } of steps) call.say(`${finding}\n  → ${call.style.command(action)}`);
   if (steps.length > 0 && call.flags.dryRun)
-    return { done: steps.map(({ action }) => action), discarded: [] };
+    return { done: steps.map(({ finding, action }) => `${finding} → ${action}`), discarded: [] };
+  for (const { finding, action } of steps) call.say(`${finding}\n  → ${call.style.command(action)}`);
   const input = { discard, ...reasonOf(call) };
   if (steps.length === 0 || !call.interactive || 'reason' in input) return memory.repair(input);
   const { line } = await import('../cli/prompt.js');

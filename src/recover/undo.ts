@@ -9,6 +9,7 @@ import {
   openFile,
   progressFile,
   sessionFile,
+  shown,
 } from '../core/paths.js';
 import { findTwin } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -29,8 +30,8 @@ import { commitAt, isSameOutside } from '../git/read.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
-import { isCalled } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
+import { isAbout, isCalled } from '../session/rules.js';
+import { readRunning, showFocus } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
 import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf, worktreeOf } from './move.js';
@@ -76,12 +77,7 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
   const found = await findBackup(context, backup);
   const { note } = found;
   const done = Array.isArray(note.state)
-    ? {
-        ref: await putFiles(context, note as Snapshot),
-        commit: null,
-        files: note.state.length,
-        paths: (note as Snapshot).state.map(({ path }) => path),
-      }
+    ? await putFiles(context, note as Snapshot)
     : await undoRollback(context, found);
   return {
     undone: found.backup.ref,
@@ -177,7 +173,8 @@ export async function removeFeatureKept(context: Context, input: { id: string })
   // An edit of features.json is in the feature's file then.
   const { id } = requireFeature(updateFeatures(context), input.id);
   const about = { why: 'feature remove', subject: `Before feature remove ${id}`, feature: id };
-  const kept = await keepFiles(context, about, [featureFile(context.layout, id)]);
+  const focus = isAbout(showFocus(context), id) ? [focusFile(context.layout)] : [];
+  const kept = await keepFiles(context, about, [featureFile(context.layout, id), ...focus]);
   return { ...removeFeature(context, input), undo: kept && 'forge undo' };
 }
 
@@ -195,10 +192,15 @@ export async function discardSessionKept(context: Context, input: { id?: string 
 }
 
 /** Restores the files of a snapshot. Exit 3 for a session that is running now, or a feature that was added since. */
-async function putFiles(context: Context, { state, why, feature }: Snapshot): Promise<string | null> {
+async function putFiles(context: Context, { state, why, feature }: Snapshot) {
   const { disk, layout } = context;
-  const files = state.map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }));
+  const all = state.map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }));
   const running = readRunning(context);
+  // The focus comes back with its feature, unless the session has ended or turned to another task.
+  const focus = showFocus(context);
+  const isOver =
+    feature !== undefined && (running === null || (focus.task !== null && !isAbout(focus, feature)));
+  const files = all.filter(({ path }) => !isOver || path !== focusFile(layout));
   const isBack = files[0]?.bytes !== null;
   const twin = feature !== undefined && isBack && findTwin(updateFeatures(context), feature);
   const isOther = running && !files.some(({ path }) => path === archiveFile(layout, running.id));
@@ -216,5 +218,5 @@ async function putFiles(context: Context, { state, why, feature }: Snapshot): Pr
     for (const { path, bytes } of files) if (bytes === null) disk.remove(path);
   });
   if (feature !== undefined) updateFeatures(context);
-  return ref;
+  return { ref, commit: null, files: files.length, paths: files.map(({ path }) => shown(layout, path)) };
 }

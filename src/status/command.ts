@@ -103,12 +103,10 @@ function renderWhere(where: Where | Nowhere, style: Style): string {
 export function factsOf(where: Where, root: string, style: Style): [label: string, text: string | null][] {
   const { session, halted, paused, loop, waiting, recovering, problems, step, features } = where;
   const git = where.git ? (where.branch ?? 'detached HEAD') : 'no git: sessions end without a commit';
-  const since = (at: string): string =>
-    style.width === null ? `since ${at.slice(11, 16)} UTC` : `started ${style.time(at)}`;
   const open = session?.open_questions ?? 0;
   return [
     ['Project', `${root} (${escapeControls(git)})`],
-    ['Session', session ? `${session.id}, ${since(session.started_at)}` : 'none is running'],
+    ['Session', session ? describeSession(session, style) : 'none is running'],
     ['Task', session?.task ? escapeControls(session.task) : null],
     ['NEXT', step === null ? null : oneLine(step, 200)],
     [
@@ -124,6 +122,15 @@ export function factsOf(where: Where, root: string, style: Style): [label: strin
     ...problems.map((text): [string, string] => ['Damaged', style.bad(oneLine(text, 300))]),
     ['Health', healthOf(where, style)],
   ];
+}
+
+function describeSession(
+  { id, started_at, interrupted }: NonNullable<Where['session']>,
+  style: Style,
+): string {
+  const when =
+    style.width === null ? `since ${started_at.slice(11, 16)} UTC` : `started ${style.time(started_at)}`;
+  return `${id}, ${when}${interrupted === undefined ? '' : `; interrupted: ${interrupted}`}`;
 }
 
 function countFeatures(counts: NonNullable<Where['features']>): string {

@@ -85,6 +85,8 @@ function orElse<T>(read: () => T, otherwise: T): T {
 }
 
 function checkKnowledge(context: Context): Remark[] {
+  // Most commands read the settings first.
+  readConfig(context);
   const { learnings } = listKnowledge(context);
   const times = learnings.flatMap(({ learned_at }) => learned_at ?? []);
   const missing = describeMissing(context);

@@ -11,8 +11,8 @@ import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { isForSomebody, readNotes } from '../note/note.js';
 import { type Context, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
-import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
-import { ownSessions, readRunning, showFocus } from '../session/running.js';
+import { handoversOf, isAbout, type RunningSession, resumable, sessionName } from '../session/rules.js';
+import { judgeRunning, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
 import { describeMissing, showTrust } from '../trust/trust.js';
 import type { Component } from './rules.js';
@@ -24,7 +24,14 @@ export interface Where {
   /** Null: no git, or a detached HEAD. */
   branch: string | null;
   git: boolean;
-  session: { id: string; started_at: string; task: string | null; open_questions: number } | null;
+  session: {
+    id: string;
+    started_at: string;
+    task: string | null;
+    open_questions: number;
+    /** Why nobody works in it any more. */
+    interrupted?: string;
+  } | null;
   features: Record<FeatureStatus, number> | null;
   /** The NEXT line of the running session, else of the last one. */
   step: string | null;
@@ -57,20 +64,26 @@ export async function whereYouStand(
       return work();
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-      problems.add(error.message);
+      problems.add(error.message.replace(/\.$/, ''));
       return otherwise;
     }
   };
   const features = attempt(() => listFeatures(context).features, null);
-  const session = attempt(() => currentSession(context), null);
+  const running = attempt(() => readRunning(context), null);
+  const session = running && {
+    id: sessionName(running.id),
+    started_at: running.started_at,
+    task: attempt(() => showFocus(context).task, null),
+    open_questions: attempt(() => openEntries(readKfr(context)).length, 0),
+    ...whyInterrupted(context, running),
+  };
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
   const [pause] = attempt(() => readUnreviewed(context), []);
   const recovering = hasRecovery(context);
   const step = attempt(() => nextStep(context, features ?? []), null);
   const loop = attempt(() => describeLoop(context), null);
   const waiting = attempt(() => forPerson(context, features ?? []), []);
-  const work =
-    halted === null ? attempt(() => suggest(context, features ?? [], session?.open_questions ?? 0), []) : [];
+  const work = halted === null ? attempt(() => suggest(context, features ?? [], session), []) : [];
   const doctor = problems.size > 0 ? ['forge doctor'] : [];
   const memory = components.find(({ name, color }) => name === 'long-term' && color === 'red');
   if (memory && halted === null) problems.add(memory.reasons[0] as string);
@@ -90,12 +103,14 @@ export async function whereYouStand(
     health: components.map(({ name, color }) => ({ name, color })),
     problems: [...problems],
     next: [
-      ...(memory?.fix.slice(0, 1) ?? []),
-      ...(recovering ? ['forge recover'] : []),
-      ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
-      ...doctor,
-      ...(operation ? [`git status   # ${operation} is in progress`] : []),
-      ...work,
+      ...new Set([
+        ...(memory?.fix.slice(0, 1) ?? []),
+        ...(recovering ? ['forge recover'] : []),
+        ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
+        ...doctor,
+        ...(operation ? [`git status   # ${operation} is in progress`] : []),
+        ...work,
+      ]),
     ].slice(0, 3),
   };
 }
@@ -133,21 +148,13 @@ function nextStep(context: Context, features: readonly Feature[]): string | null
   return (left.find(({ id }) => isOwn(id)) ?? left[0])?.next ?? null;
 }
 
-function currentSession(context: Context): Where['session'] {
-  const running = readRunning(context);
-  return (
-    running && {
-      id: sessionName(running.id),
-      started_at: running.started_at,
-      task: showFocus(context).task,
-      open_questions: openEntries(readKfr(context)).length,
-    }
-  );
+function whyInterrupted(context: Context, running: RunningSession): { interrupted?: string } {
+  const verdict = judgeRunning(context, running);
+  return verdict.state === 'interrupted' ? { interrupted: verdict.why } : {};
 }
 
-function suggest(context: Context, features: readonly Feature[], open: number): string[] {
+function suggest(context: Context, features: readonly Feature[], session: Where['session']): string[] {
   const { task } = nextTask(context);
-  const running = readRunning(context);
   // In a fresh clone and a moved folder nothing is approved, so forge would run no test.
   const isUntrusted = showTrust(context).items.some(
     ({ kind, state }) => kind !== 'rule' && state !== 'trusted',
@@ -155,11 +162,12 @@ function suggest(context: Context, features: readonly Feature[], open: number): 
   const first = [
     ...(isUntrusted ? ['forge trust'] : []),
     // An open entry keeps the session from ending.
-    ...(open > 0 ? ['forge kfr list'] : []),
+    ...(session?.open_questions ? ['forge kfr list'] : []),
     ...(features.length === 0 ? ['forge feature add "First thing to build"'] : []),
   ];
   const work = task?.source === 'feature' ? workOn(context, task, features) : [];
-  if (running)
+  if (session?.interrupted) return [...first, `forge start --resume ${session.id}`, ...work];
+  if (session)
     return [...first, 'forge log "what you just did"', ...work, 'forge end --next "what comes next"'];
   const isOwn = ownSessions(context);
   // An older one was not needed by the sessions after it.

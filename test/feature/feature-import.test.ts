@@ -40,6 +40,14 @@ describe('a Markdown list', () => {
     expect(stdout).toBe('1 imported, 0 known already, 1 ticked, so not imported\n');
   });
 
+  it('FEA-01 takes the tests that are indented below a feature', () => {
+    const list = '- Login\n  - test: npm test -- login\n  test: `npm test -- "log out"`\n- test: the mails\n';
+    expect(plan(list).added).toMatchObject([
+      { name: 'Login', tests: ['npm test -- login', 'npm test -- "log out"'] },
+      { name: 'test: the mails', tests: [] },
+    ]);
+  });
+
   it('FEA-01 may contain headings, prose, rules and blank lines', () => {
     expect(rows('# Features\n\nThese:\n\n- Login\n---\n- Logout\n\n> quoted\n')).toEqual([
       'FORGE-001|Login|not_implemented',

@@ -6,6 +6,7 @@ import { Agent } from '../support/e2e-agents.js';
 import { makeConflict } from '../support/fixes.js';
 import { fixedClock, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { makeForge, makeStarted, PROGRESS, SESSION } from '../support/forge-project.js';
+import { abandon } from '../support/kills.js';
 import {
   changedPaths,
   commitAll,
@@ -40,6 +41,19 @@ describe('forge alone', () => {
     expect(await nextOf()).toBe('forge doctor');
     commitAll(project, 'With markers');
     expect(await nextOf()).toBe('forge doctor');
+  });
+
+  it('SES-08 shows a session that nobody works in any more as interrupted, and resumes it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['log', 'Half of it']);
+    abandon(project);
+    const where = await forgeJson<Where>(project, []);
+    const resume = `forge start --resume ${where.session?.id}`;
+    expect(where.next).toContain(resume);
+    const { stdout } = await runForge(project, []);
+    expect(stdout).toMatch(/^Session .*; interrupted: process \d+ is gone$/m);
+    expect((await runForge(project, resume.split(' ').slice(1))).exitCode).toBe(0);
   });
 
   it('SES-08 shows the state of the work and three commands that work', async () => {

@@ -6,7 +6,7 @@ import { oneLine } from '../core/text.js';
 import { readOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
-import type { Feature } from '../feature/rules.js';
+import { type Feature, isUnprovenPass } from '../feature/rules.js';
 import { updateFeatures } from '../feature/store.js';
 import { commitAt } from '../git/read.js';
 import { missingFrom } from '../git/status.js';
@@ -201,8 +201,8 @@ async function readTreesBefore(context: Context): Promise<CycleRun['trees']> {
 }
 
 /**
- * Chooses the requested task, else the one in focus unless it passes, else the next one. Those that were tried twice come
- * last, in a loop also the one in focus.
+ * Chooses the requested task, else the one in focus unless it passes or waits for a person's proof, else the next one.
+ * Those that were tried twice come last, in a loop also the one in focus.
  */
 export function chooseTask(
   context: Context,
@@ -219,7 +219,8 @@ export function chooseTask(
   const focus = showFocus(context);
   const feature = features.find(({ id }) => isAbout(focus, id));
   const id = feature?.id ?? focus.linear_issue ?? oneLine(focus.task ?? '', 200);
-  const isFree = id !== '' && feature?.status !== 'passing' && !readOthersClaims(context).has(id);
+  const isDone = feature?.status === 'passing' || (feature && isUnprovenPass(feature));
+  const isFree = id !== '' && !isDone && !readOthersClaims(context).has(id);
   if (isFree && !isLoop) return { id, why: 'in focus' };
   const { reason, candidates } = nextTask(context);
   const ready = candidates.filter(({ blocked_by }) => blocked_by.length === 0);

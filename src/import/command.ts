@@ -76,6 +76,7 @@ export const group: Group = {
       confirms: true,
       run,
       render,
+      exit: ({ files }) => (files.some(({ problem }) => problem !== undefined) ? 1 : 0),
     }),
   ],
 };

@@ -141,7 +141,8 @@ async function readSource(context: Context, { source, file }: SourceFile): Promi
     };
   } catch (error) {
     if (!(error instanceof SyntaxProblem) && !(error instanceof ForgeError)) throw error;
-    return { ...none, problem: oneLine(error.message, 200) };
+    const line = error instanceof SyntaxProblem && error.line ? `line ${error.line}: ` : '';
+    return { ...none, problem: oneLine(line + error.message, 200) };
   }
 }
 

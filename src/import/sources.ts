@@ -118,8 +118,7 @@ function readFeatureList(text: string): Taken {
 function readBeads(text: string): Taken {
   const rows = text
     .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => fieldsOf(parseJson(line)));
+    .flatMap((line, index) => (line.trim() === '' ? [] : [fieldsOf(parseLine(line, index + 1))]));
   return collect(
     rows.map((row) => ({
       id: word(row['id']),
@@ -133,6 +132,14 @@ function readBeads(text: string): Taken {
       priority: typeof row['priority'] === 'number' ? row['priority'] + 1 : undefined,
     })),
   );
+}
+
+function parseLine(line: string, number: number): unknown {
+  try {
+    return parseJson(line);
+  } catch (error) {
+    throw error instanceof SyntaxProblem ? new SyntaxProblem(error.message, number) : error;
+  }
 }
 
 /** `{tasks: […]}`, or one such list per tag. Subtasks become tasks. */

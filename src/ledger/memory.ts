@@ -200,7 +200,7 @@ export function copiesOf(
 }
 
 /** The full id of a record that is named by its start. */
-export function findId({ graph }: Memory, start: string): string {
+export function findId({ graph, records }: Memory, start: string): string {
   const hint = 'forge memory log';
   if (!/^[0-9a-f]{6,64}$/.test(start))
     throw usage('record.id', 'Name a record by its id or the first 6 or more of its 64 hex digits.', {
@@ -212,8 +212,11 @@ export function findId({ graph }: Memory, start: string): string {
     const message = `${start} is ambiguous: ${more.length + 1} records match. Give more digits.`;
     throw usage('record.ambiguous', message, { hint });
   }
-  if (!found) throw usage('record.unknown', `There is no record ${start} here.`, { hint });
-  return found;
+  // `memory promote` and `memory report` name knowledge by its own id.
+  const known =
+    found ?? records('knowledge').findLast(({ record }) => String(record.knowledge_id).startsWith(start))?.id;
+  if (!known) throw usage('record.unknown', `There is no record ${start} here.`, { hint });
+  return known;
 }
 
 /** The links of a redacted record, and the audit record that has who redacted it, when and why. */

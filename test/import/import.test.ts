@@ -149,11 +149,18 @@ describe('forge import', () => {
     project.write('backlog/tasks/task-1.md', 'no frontmatter\n');
     project.write('backlog/tasks/task-2.md', '---\nid: &a task-2\ntitle: *a\n---\n');
     project.write('AGENTS.md', Buffer.from([0x23, 0x20, 0xff]));
-    const { files } = await take(project, '--yes');
+    project.write('.beads/beads.jsonl', '{"id":"b","title":"Ok"}\n\n{"id":}\n');
+    const { stdout, exitCode } = await runForge(project, ['import', '--yes', '--json']);
+    const { files } = JSON.parse(stdout) as Imported;
+    expect([exitCode, files.find(({ file }) => file.endsWith('/beads.jsonl'))?.problem]).toEqual([
+      1,
+      'line 3: unexpected "}"',
+    ]);
     expect(files.map(({ file, problem }) => [file, problem !== undefined])).toEqual([
       ['CLAUDE.md', false],
       ['AGENTS.md', true],
       ['.beads/issues.jsonl', false],
+      ['.beads/beads.jsonl', true],
       ['.taskmaster/tasks/tasks.json', true],
       ['backlog/tasks/task-1.md', true],
       ['backlog/tasks/task-2.md', true],

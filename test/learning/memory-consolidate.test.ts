@@ -33,6 +33,8 @@ describe('forge memory consolidate', () => {
       scope: 'execution',
     });
     const promoted = [knowledge?.record.knowledge_id];
+    const shown = await runForge(project, ['memory', 'show', String(promoted[0]).slice(0, 12)]);
+    expect(shown.stdout).toContain(String(knowledge?.id));
     const rest = { covers: [expect.any(String)], contested: [], reinstated: [], rejected: 0 };
     expect(run?.record).toMatchObject({
       kind: 'consolidation',

@@ -59,7 +59,7 @@ describe('forge loop', () => {
     await forgeJson(project, ['feature', 'add', 'docs', 'write docs']);
     const docs = await loop(project, ['--', 'true']);
     expect([docs.results.length, docs.end.stopped_by, docs.exit]).toEqual([3, 'max_failures', 1]);
-    expect(docs.end.reason).toMatch(/or no feature began to pass; not passing yet: docs$/);
+    expect(docs.end.reason).toMatch(/or made no feature pass; not passing yet: docs$/);
     const bare = await ready();
     await forgeJson(bare, ['focus', 'set', '--task', 'think']);
     expect((await loop(bare, ['--', 'true'])).results.length).toBe(3);

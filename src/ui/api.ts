@@ -107,13 +107,14 @@ async function readOverview({ forge: open }: Source) {
       return await part;
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-      problems.add(error.message);
+      problems.add(error.message.replace(/\.$/, ''));
       return otherwise;
     }
   };
   const reading = forge.status();
-  const [status, where, sessions, focus, next, learned, kfr, stats] = await Promise.all([
+  const [status, name, where, sessions, focus, next, learned, kfr, stats] = await Promise.all([
     reading,
+    attempt(forge.config.get({ name: 'project.name' }), null),
     reading.then((status) => forge.where({ status })),
     attempt(forge.session.list({ limit: 1 }), null),
     attempt(forge.focus.show(), NO_FOCUS),
@@ -125,7 +126,12 @@ async function readOverview({ forge: open }: Source) {
   for (const problem of where.problems) problems.add(problem);
   return {
     /** `root` is the project's folder, `branch` null without git or on a detached HEAD. */
-    project: { name: basename(forge.root), root: forge.root, branch: where.branch, git: where.git },
+    project: {
+      name: String(name?.value || basename(forge.root)),
+      root: forge.root,
+      branch: where.branch,
+      git: where.git,
+    },
     /** RFC-9060 §8.1. */
     health: status.components,
     worst: status.worst,

@@ -96,6 +96,9 @@ describe('the page’s API', () => {
     const lived = await makeLived();
     const server = await servePage(lived);
     const overview = await askApi<Answers['overview']>(server, '/api/overview');
+    expect(overview.project.name).toBe(
+      (await forgeJson<{ value: string }>(lived, 'config get project.name')).value,
+    );
     expect(overview.health.map(({ name }) => name)).toEqual(
       'long-term short-term features git linear'.split(' '),
     );

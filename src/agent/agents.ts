@@ -32,6 +32,8 @@ export interface Agent {
   /** The JSON that adds context, and the JSON that blocks a stop or a compaction. */
   context(text: string, event: string): object;
   block(reason: string): object;
+  /** The JSON that shows the person a message at a stop. */
+  notify?(text: string): object;
   /** The JSON that refuses a tool call, and the one that asks the person first. */
   deny(reason: string, event: string): object;
   ask?(reason: string, event: string): object;
@@ -92,6 +94,8 @@ const blockReason = (reason: string) => ({
   systemMessage: summaryOf(reason),
 });
 
+const notify = (systemMessage: string) => ({ systemMessage });
+
 /** The first line of a reason, without its list. */
 const summaryOf = (reason: string): string => (reason.split('\n')[0] ?? '').replace(/:$/, '.');
 
@@ -136,6 +140,7 @@ const claude: Agent = {
   hasTranscript: true,
   context: hookOutput,
   block: blockReason,
+  notify,
   deny: decideTool('deny'),
   ask: decideTool('ask'),
   blocksCompaction: true,
@@ -198,6 +203,7 @@ const gemini: Agent = {
   hasTranscript: true,
   context: hookOutput,
   block: (reason) => ({ decision: 'deny', reason, systemMessage: summaryOf(reason) }),
+  notify,
   deny: (reason) => ({ decision: 'deny', reason }),
   blocksCompaction: false,
   hooks: {

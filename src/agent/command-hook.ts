@@ -119,9 +119,9 @@ async function answerEvent(forge: Forge, agent: Agent, event: AgentEvent, id: st
     case 'stop': {
       const after = () => hooks.record(id, event);
       if (event.isInterrupted) return { ...NOTHING, after };
-      const { block, unsettled } = await hooks.gateStop(id);
+      const { block, unsettled, notice } = await hooks.gateStop(id);
       if (unsettled.length > 0) await forge.kfr.patch({ operations: unsettled.map(park) });
-      return { ...NOTHING, block, after };
+      return { block, context: null, after, ...(notice ? { notice } : {}) };
     }
     case 'end':
       await hooks.record(id, event).catch((error: unknown) => logFault(forge, 'record', error));

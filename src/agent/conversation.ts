@@ -8,6 +8,7 @@ import { encodeDocument } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { noteForgotten, noteSteps } from '../finding/finding.js';
 import { commandIn, kindOf } from '../finding/question.js';
+import { describePause } from '../guard/fingerprint.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } from '../kfr/rules.js';
 import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
@@ -164,9 +165,9 @@ export function noteCompaction(context: Context, id: string): void {
   updateShellMark(context);
 }
 
-/** The entries that this agent can settle. None while memory is halted, or while another agent works in the session. */
+/** The entries that this agent can settle. None while memory is halted or paused, or while another agent works in the session. */
 function settleable(context: Context, open: Entry[]): Entry[] {
-  if (open.length === 0 || isHalted(context.disk)) return [];
+  if (open.length === 0 || isHalted(context.disk) || describePause(context)) return [];
   const running = readRunning(context);
   return running && isOursToSettle(context, running) ? open : [];
 }
@@ -184,7 +185,10 @@ const MAX_BLOCKS = 5;
  * Why an agent may not stop yet (KFR-09); null when it may. If working memory did not change since the last block, the agent
  * has no answer: it may stop, and the `unsettled` entries wait for a human. A stop that cannot be counted is not blocked.
  */
-export function gateStop(context: Context, id: string): { block: string | null; unsettled: string[] } {
+export function gateStop(
+  context: Context,
+  id: string,
+): { block: string | null; unsettled: string[]; notice?: string } {
   keepSession(context, id);
   const { layout } = context;
   const known = readConversation(layout, id);
@@ -192,7 +196,8 @@ export function gateStop(context: Context, id: string): { block: string | null; 
   const open = settleable(context, unparked(kfr));
   if (open.length === 0) {
     if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
-    return { block: null, unsettled: [] };
+    const pause = describePause(context);
+    return { block: null, unsettled: [], ...(pause ? { notice: `forge: ${pause.why}: ${pause.fix}` } : {}) };
   }
   const asked = versionOf(kfr);
   if (known.blocks > 0 && known.asked === asked)

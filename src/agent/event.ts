@@ -42,6 +42,8 @@ export interface Answer {
   block: string | null;
   /** The person may allow the blocked tool call. */
   ask?: boolean;
+  /** At a stop that is not blocked: what the person has to know. */
+  notice?: string;
   /** Runs after the answer is written, so that a failure cannot open a gate. */
   after?: () => Promise<unknown>;
 }
@@ -120,11 +122,12 @@ function firstRoot({ workspace_roots: roots }: Payload): string | null {
 
 /** The reply on stdout, '' for none. Agents reject fields that an event does not define. */
 export function replyTo(agent: Agent, { moment, name }: Agent['events'][string], answer: Answer): string {
-  const { context, block, ask } = answer;
+  const { context, block, ask, notice } = answer;
   if (moment === 'before-tool' && block?.trim())
     return JSON.stringify(ask && agent.ask ? agent.ask(block, name) : agent.deny(block, name));
   const canBlock = moment === 'stop' || (moment === 'compaction' && agent.blocksCompaction);
   if (canBlock && block?.trim()) return JSON.stringify(agent.block(block));
+  if (moment === 'stop' && notice && agent.notify) return JSON.stringify(agent.notify(notice));
   if (context === null || !agent.takes.includes(moment)) return '';
   return JSON.stringify(agent.context(context, name));
 }

@@ -3,7 +3,7 @@ import { oneLine } from '../core/text.js';
 import { requireDecision } from '../ledger/audit.js';
 import { type RecordRef, readRecords, storeAudit } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import { endPause, findPause, readKnown } from './fingerprint.js';
+import { describePause, endPause, readKnown } from './fingerprint.js';
 import type { GuardClass } from './rule.js';
 
 const ACTION = 'guard_allow';
@@ -42,15 +42,10 @@ export async function allowText(
 
 /** Exit 3 for a session that was refused the same text three times. A human's own command ends the pause. */
 export function refusePaused(context: Context): void {
-  const pause = findPause(context);
+  const pause = describePause(context);
   if (!pause) return;
-  const { rule, fingerprint } = pause;
-  const message = `The session is paused: the guard refused the same text three times (rule ${rule}, fingerprint ${fingerprint})`;
-  if (!context.world.terminal)
-    throw refused('session.paused', `${message}.`, {
-      hint: `forge guard allow ${fingerprint} --reason "TEXT"   # for a person, at a terminal. To go on without the text, run any writing command there`,
-    });
-  context.warnings.push(`${message}. It continues now.`);
+  if (!context.world.terminal) throw refused('session.paused', `${pause.why}.`, { hint: pause.fix });
+  context.warnings.push(`${pause.why}. It continues now.`);
   endPause(context);
 }
 

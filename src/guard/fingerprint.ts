@@ -74,11 +74,17 @@ export function rememberFindings(disk: Disk, findings: readonly KnownFinding[], 
 /** How often a session may try to store the same text before it is paused. */
 const MAX_REFUSALS = 3;
 
-/** The finding for which the running session is paused, or null. */
-export function findPause(context: Context): KnownFinding | null {
+/** Why nothing may be written in the running session, and the command that ends it. Null if it is not paused. */
+export function describePause(context: Context): { why: string; fix: string } | null {
   const tried = readKnown(context.disk).filter(({ refused }) => (refused?.count ?? 0) >= MAX_REFUSALS);
   const session = tried.length === 0 ? undefined : readRunning(context)?.id;
-  return tried.find(({ refused }) => refused?.session === session) ?? null;
+  const found = tried.find(({ refused }) => refused?.session === session);
+  if (!found) return null;
+  const { rule, fingerprint } = found;
+  return {
+    why: `The session is paused: the guard refused the same text three times (rule ${rule}, fingerprint ${fingerprint})`,
+    fix: `forge guard allow ${fingerprint} --reason "TEXT"   # for a person, at a terminal. To go on without the text, run any writing command there`,
+  };
 }
 
 export function endPause({ disk }: Context): void {

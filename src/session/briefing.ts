@@ -11,6 +11,7 @@ import { summarizeFindings } from '../finding/finding.js';
 import { type Commit, readLog } from '../git/read.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
 import { knowAllowed } from '../guard/allow.js';
+import { describePause } from '../guard/fingerprint.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
@@ -167,8 +168,9 @@ export async function composeBriefing(
     ...(world.tool ? { tool: world.tool } : {}),
   });
   const running = session === null ? 'no session is running' : sessionName(session);
+  const pause = describePause(context);
   const briefing = cutBriefing(
-    `FORGE briefing, ${running}`,
+    [`FORGE briefing, ${running}`, ...(pause ? [`! ${pause.why}: ${pause.fix}`] : [])].join('\n'),
     sections,
     budget ?? readConfig(context).briefing.budget,
     format ?? 'text',

@@ -14,6 +14,7 @@ import { readDistance, readLog } from '../git/read.js';
 import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
+import { describePause } from '../guard/fingerprint.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { describeFinding, meaningOf } from '../ledger/compare.js';
@@ -128,7 +129,9 @@ async function checkShortTerm(context: Context): Promise<Remark[]> {
   const bytes = disk.read(path);
   const entries = bytes && entryTimes(decodeUtf8(bytes, shown(layout, path)));
   const tracked = await findTracked(context);
+  const pause = describePause(context);
   return [
+    ...(pause ? [red(pause.why, pause.fix)] : []),
     ...judgeProgress({ session: running && sessionName(running.id), entries }, world.now()),
     ...(tracked ? [yellow(tracked.message, tracked.fix)] : []),
   ];

@@ -6,9 +6,11 @@ import { listFeatures, nextTask } from '../feature/feature.js';
 import { countStatuses, type Feature, type FeatureStatus, isUnprovenPass } from '../feature/rules.js';
 import type { Candidate } from '../feature/tasks.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
+import { describePause } from '../guard/fingerprint.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
+import { ACCEPT } from '../ledger/growth.js';
 import { isForSomebody, readNotes } from '../note/note.js';
 import { type Context, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
 import { handoversOf, isAbout, type RunningSession, resumable, sessionName } from '../session/rules.js';
@@ -37,7 +39,7 @@ export interface Where {
   step: string | null;
   /** Why nothing may be written until a human acts. */
   halted: string | null;
-  /** Since when and why work waits for a human. */
+  /** Why work waits for a human. The first of `next` ends it. */
   paused: string | null;
   /** What the last day's loop came to. */
   loop: string | null;
@@ -78,12 +80,15 @@ export async function whereYouStand(
     ...whyInterrupted(context, running),
   };
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
-  const [pause] = attempt(() => readUnreviewed(context), []);
+  const stopped = attempt(() => describePause(context), null);
+  const [review] = attempt(() => readUnreviewed(context), []);
+  const pause = stopped ?? (review ? { why: describeUnreviewed(review), fix: ACCEPT } : null);
   const recovering = hasRecovery(context);
   const step = attempt(() => nextStep(context, features ?? []), null);
   const loop = attempt(() => describeLoop(context), null);
   const waiting = attempt(() => forPerson(context, features ?? []), []);
-  const work = halted === null ? attempt(() => suggest(context, features ?? [], session), []) : [];
+  const work =
+    halted === null && !stopped ? attempt(() => suggest(context, features ?? [], session), []) : [];
   const doctor = problems.size > 0 ? ['forge doctor'] : [];
   const memory = components.find(({ name, color }) => name === 'long-term' && color === 'red');
   if (memory && halted === null) problems.add(memory.reasons[0] as string);
@@ -96,7 +101,7 @@ export async function whereYouStand(
     features: features && countStatuses(features),
     step,
     halted,
-    paused: pause ? describeUnreviewed(pause) : null,
+    paused: pause?.why ?? null,
     loop,
     waiting,
     recovering,
@@ -104,9 +109,9 @@ export async function whereYouStand(
     problems: [...problems],
     next: [
       ...new Set([
+        ...(pause ? [pause.fix] : []),
         ...(memory?.fix.slice(0, 1) ?? []),
         ...(recovering ? ['forge recover'] : []),
-        ...(pause ? ['forge memory override acknowledge --reason "TEXT"'] : []),
         ...doctor,
         ...(operation ? [`git status   # ${operation} is in progress`] : []),
         ...work,

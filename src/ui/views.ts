@@ -145,7 +145,7 @@ export function listDecisions(
   };
   if (where.halted) add('Memory is halted', where.halted, 'forge memory verify', 'forge memory repair');
   if (where.recovering) add('A rollback was interrupted', 'It goes on where it stopped.', 'forge recover');
-  if (where.paused) add('Work is paused', where.paused, 'forge memory override acknowledge --reason "TEXT"');
+  if (where.paused) add('Work is paused', where.paused, ...where.next.slice(0, 1));
   for (const { id, kind, text, parked, requires_resolution } of entries)
     if (requires_resolution)
       add(

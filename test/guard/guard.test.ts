@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Where } from '../../src/status/where.js';
+import { claude } from '../support/agent-hooks.js';
 import { DISGUISES } from '../support/disguises.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
@@ -81,6 +83,21 @@ describe('a secret that was refused', () => {
     const { stderr, exitCode } = await runForge(project, ['progress', 'add', 'I looked'], HUMAN);
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('refused the same text three times')]);
     await forgeJson(project, ['progress', 'add', 'x']);
+  });
+
+  it('LTM-13 a paused session is shown where a person and an agent look, with the command that ends it', async () => {
+    const project = await makeStarted();
+    const secret = SAMPLES.secret();
+    for (let times = 0; times < 3; times++) await expectError(project, ['note', 'add', secret], '5');
+    const { paused, next } = await forgeJson<Where>(project, []);
+    expect(paused).toMatch(/^The session is paused: the guard refused the same text three times/);
+    expect(next).toEqual([expect.stringMatching(/^forge guard allow [0-9a-f]{16} --reason "TEXT"/)]);
+    const [fix = ''] = next;
+    expect((await runForge(project, ['status'])).stdout).toMatch(/^short-term +red +The session is paused/m);
+    expect((await runForge(project, ['briefing'])).stdout.split('\n')[1]).toBe(`! ${paused}: ${fix}`);
+    expect(JSON.parse((await claude(project, 'stop')).stdout)).toEqual({
+      systemMessage: `forge: ${paused}: ${fix}`,
+    });
   });
 
   it('LTM-13 in stored memory halts every clone that its record reaches, until it is acknowledged', async () => {

@@ -18,6 +18,7 @@ import {
   RECORDED,
   resumeStep,
   sessionName,
+  shownId,
 } from './rules.js';
 
 /** Knowledge as the briefing shows it. */
@@ -133,7 +134,17 @@ function nextItems(data: BriefingData): string[] {
   const { next, last, before, handovers, tool } = data;
   if (next !== null) return [escapeControls(next)];
   const sessions = new Set([...(before ? [before] : []), ...handovers]);
-  const steps = [...sessions].flatMap((session) => (session.next === null ? [] : [stepItem(data, session)]));
+  const steps = [...sessions].flatMap((session) =>
+    session.next === null
+      ? []
+      : [
+          stepItem(
+            data,
+            session,
+            [...sessions].map(({ id }) => id),
+          ),
+        ],
+  );
   if (last?.status !== 'interrupted' || last.resumed_by) return steps;
   const name = sessionName(last.id);
   const did = ownWork(last).at(-1);
@@ -141,13 +152,17 @@ function nextItems(data: BriefingData): string[] {
   return [...steps, `Session ${name} was interrupted${doing}: ${resumeStep(tool, name)}`];
 }
 
-function stepItem({ focus, features }: BriefingData, session: ArchivedSession): string {
+function stepItem(
+  { focus, features }: BriefingData,
+  session: ArchivedSession,
+  all: readonly string[],
+): string {
   const { id, next } = session;
   const { task } = focusIn(session);
   const isOther = focus.task !== null && task !== null && task !== focus.task;
   const passed = passedSince(session, features);
   const notes = [
-    `from ${sessionName(id)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`,
+    `from ${shownId(id, all)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`,
     ...(passed.length > 0 ? [`${firstNames(passed, 3)} passed since`] : []),
   ];
   return `${escapeControls(next ?? '')} (${notes.join('; ')})`;

@@ -15,6 +15,7 @@ import {
   addEntry,
   type Focus,
   focusIn,
+  handoversOf,
   holdsWork,
   isCalled,
   NO_FOCUS,
@@ -227,6 +228,7 @@ function createSession(
 ) {
   const { disk, layout, world } = context;
   const from = resumed ? { resumed_from: resumed.id } : {};
+  const after = handoversOf(archives, memory.features, ownSessions(context)).map(({ id }) => id);
   const running: RunningSession = {
     schema_version: RUNNING_SESSION.version,
     ...newSessionId(context, archives),
@@ -235,6 +237,7 @@ function createSession(
     head,
     goal: goal ?? resumed?.goal ?? null,
     ...from,
+    ...(after.length > 0 ? { after } : {}),
     holder: holderHere(context),
   };
   warnAboutClock(context, running, archives.at(-1));

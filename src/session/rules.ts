@@ -19,6 +19,8 @@ const Core = {
   head: z.nullable(z.string()),
   goal: z.optional(z.nullable(z.string())),
   resumed_from: z.optional(z.string()),
+  /** The sessions whose next steps its start handed over. */
+  after: z.optional(z.array(z.string())),
 };
 
 /** `short-term/session.json`: the running session. Machine-local. */
@@ -135,8 +137,8 @@ export const passedSince = (
     .map(({ id }) => id);
 
 /**
- * The last session that left a next step, this clone's last one, and those that the last one did not know: of another clone,
- * or on another branch while it ran. A later session that ended without one clears it if a feature has passed since.
+ * The sessions whose next steps no later session took over: this clone's last one, then the newest first. A later session
+ * that ended without a next step clears earlier ones if a feature has passed since.
  */
 export function handoversOf(
   recent: readonly ArchivedSession[],
@@ -147,13 +149,11 @@ export function handoversOf(
   const isDone = (session: ArchivedSession): boolean =>
     session.seq < ended && passedSince(session, features).length > 0;
   const left = recent.filter((session) => session.next !== null && !isDone(session));
-  const last = left.at(-1);
-  if (!last) return [];
+  const taken = new Set(left.flatMap(({ after = [] }) => after));
   const own = left.findLast(({ id }) => isOwn(id));
-  const isBeside = ({ seq, branch, ended_at }: ArchivedSession): boolean =>
-    seq === last.seq || (branch !== last.branch && (ended_at ?? '') > last.started_at);
-  const others = left.filter((session) => session === own || isBeside(session));
-  return [last, ...others.filter(({ next }) => next !== last.next)];
+  const open = left.filter((session) => session === own || !taken.has(session.id)).reverse();
+  const ordered = own ? [own, ...open] : open;
+  return ordered.filter(({ next }, i) => ordered.findIndex((other) => other.next === next) === i);
 }
 
 /** The last session on the same feature, issue or text. */

@@ -145,12 +145,10 @@ function describeParked(context: Context, folder: string): string[] {
   return [`${plural(parked.length, 'entry waits', 'entries wait')} for a person: forge ${folder}kfr list`];
 }
 
-/** The running session's next step, else the last one left in this clone, else the last one. */
+/** The running session's next step, else the first that the next start hands over. */
 function nextStep(context: Context, features: readonly Feature[]): string | null {
   if (readRunning(context)) return readProgress(context).next ?? null;
-  const isOwn = ownSessions(context);
-  const left = handoversOf(recentArchives(context), features, isOwn);
-  return (left.find(({ id }) => isOwn(id)) ?? left[0])?.next ?? null;
+  return handoversOf(recentArchives(context), features, ownSessions(context))[0]?.next ?? null;
 }
 
 function whyInterrupted(context: Context, running: RunningSession): { interrupted?: string } {

@@ -299,6 +299,6 @@ function learnedSince(context: Context, since: string | null): string[] {
   return listKnowledge(context).learnings.flatMap((entry) => {
     if (!(Date.parse(entry.learned_at ?? '') >= from)) return [];
     if (entry.kind === 'invariant') return [entry.text];
-    return [entry.kind === 'success' ? entry.approach : entry.issue];
+    return [entry.kind === 'success' ? entry.approach : `This failed: ${entry.issue}`];
   });
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { oneLine, plural } from '../core/text.js';
 import { taskLine, type Unit } from '../feature/tasks.js';
 import { isTestFile } from '../feature/test-files.js';
-import { type Focus, isAbout, reasonOf, taskTitle } from '../session/rules.js';
+import { type Focus, isAbout, RECORDED, reasonOf, taskTitle } from '../session/rules.js';
 import { type CommitMessage, isOwnSubject, parseMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
@@ -140,9 +140,9 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
   };
 }
 
-/** The progress log and the file names; without a log, one line per file. The log's own lists of files repeat them. */
+/** What was said in the progress log, and the file names; without a log, one line per file. */
 function describeWork(log: readonly string[], all: KnownWork['files']): string[] {
-  const done = log.filter((line) => !line.startsWith('Changed: '));
+  const done = log.filter((line) => !RECORDED.test(line));
   const others = all.filter(({ path }) => !path.startsWith('.forge/'));
   const files = others.length > 0 ? others : all;
   const shown = files.slice(0, MAX_FILES).map(({ status, path }) => ({ status, name: oneLine(path, 120) }));

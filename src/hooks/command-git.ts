@@ -127,7 +127,10 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
     lines.push(...fix.split('\n').map((part, i) => `    ${i === 0 ? '→' : ' '} ${oneLine(part, 200)}`));
   }
   if (!isRefused) return { lines, refusal: null };
-  return { lines: [...lines, describeRetry(from, world, path)], refusal: isSecret ? 'secret' : 'problems' };
+  return {
+    lines: [...lines, ...describeRetry(from, world, path)],
+    refusal: isSecret ? 'secret' : 'problems',
+  };
 }
 
 /** Files of `.forge/` that this commit changes and that have conflict markers. */
@@ -153,10 +156,14 @@ async function checkProtocol(context: Context, message: Buffer, state: MessageSt
 }
 
 /** Git runs hooks at the top, but the user may be in a subfolder. `-v` cuts off a diff that is in the file already. */
-function describeRetry(from: string, { env }: World, file: string): string {
-  const path = env.GIT_PREFIX ? resolve(from, file) : file;
+function describeRetry(from: string, world: World, file: string): string[] {
+  if (isAgent(world)) return ['  → forge commit --why "TEXT"   # writes the message'];
+  const path = world.env.GIT_PREFIX ? resolve(from, file) : file;
   const word = /^[\w./-]+$/.test(path) ? path : quoted(path);
-  return `  Your text is saved: git commit -v -e -F ${word}   forge commit writes one for you; --no-verify skips all hooks`;
+  return [
+    '  → forge commit   # writes the message',
+    `  → git commit -v -e -F ${word}   # your text is saved there; --no-verify skips all hooks`,
+  ];
 }
 
 const MAX_SHOWN = 10;

@@ -95,6 +95,18 @@ people sign in
     await expectChecked(project, 'HEAD~2..HEAD');
   });
 
+  it('GIT-02 names what failed as failed, and leaves out what forge recorded of a turn', async () => {
+    const project = await working();
+    stage(project);
+    await forgeJson(project, ['learn', 'a cache for rates', '--as', 'failure']);
+    for (const line of ['Ran: npm test (exit 1)', 'Committed 1a2b3c4: Wire', 'cut the cap'])
+      await forgeJson(project, ['log', line]);
+    const { message } = await forgeJson<MadeCommit>(project, ['commit']);
+    expect(message).toContain('- Learned: This failed: a cache for rates\n');
+    expect(message).toContain('- cut the cap\n');
+    expect(message).not.toMatch(/Ran: |Committed /);
+  });
+
   it('GIT-02 leaves the subject alone if its rule is off', async () => {
     const project = await working();
     await forgeJson(project, ['config', 'set', 'commit.id_pattern', 'X-\\d+']);

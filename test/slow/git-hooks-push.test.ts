@@ -143,7 +143,9 @@ describe('whose commits the git hooks check', () => {
     const project = await hooked("who = 'agents'");
     const person = { CLAUDECODE: '', FORGE_ROLE: '' };
     expect(commit(project, person, 'no protocol')).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(commit(project, { ...person, CLAUDECODE: '1' }, 'no protocol').exitCode).toBe(1);
+    const refused = commit(project, { ...person, CLAUDECODE: '1' }, 'no protocol');
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toMatch(/→ forge commit --why "TEXT" {3}# writes the message\n$/);
     expect(commit(project, { ...person, FORGE_ROLE: 'builder' }, 'no protocol').exitCode).toBe(1);
     expect(commit(project, person, MESSAGE.replace('Rationale for the change\n', '')).exitCode).toBe(1);
     expect(push(project, 'origin', 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { recentCommits, withoutOwn } from '../commit/recent.js';
 import { checkInput } from '../core/schema.js';
 import { countTokens, firstPaths, makeToken, oneLine } from '../core/text.js';
-import type { World } from '../core/world.js';
 import { eventUrl } from '../events/outbox.js';
 import { readPromotions } from '../events/promotions.js';
 import { believe } from '../feature/feature.js';
@@ -21,7 +20,7 @@ import { openCandidates, readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { findForeignEdits } from '../project/edits.js';
-import { type Context, readConfig } from '../project/project.js';
+import { type Context, hasHooks, readConfig } from '../project/project.js';
 import { matchingMetadata } from '../skill/skill.js';
 import { approvedRules } from '../trust/trust.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
@@ -175,7 +174,7 @@ export async function composeBriefing(
     budget ?? readConfig(context).briefing.budget,
     format ?? 'text',
     makeToken(12),
-    { lead: leadOf(context, session), guide: world.terminal || !guide ? null : workflow(world) },
+    { lead: leadOf(context, session), guide: world.terminal || !guide ? null : workflow(context) },
   );
   return masked(context, briefing);
 }
@@ -229,12 +228,16 @@ function leadOf(context: Context, session: string | null): Lead | null {
  * AGT-06: how an agent works with forge, in five lines. Tools are named as this client calls them. An agent with only
  * a shell gets the commands.
  */
-function workflow({ tool }: Pick<World, 'tool'>): string {
+function workflow(context: Context): string {
+  const { tool } = context.world;
+  // Git hooks refuse other messages.
+  const isEnforced = hasHooks(context) && readConfig(context).commit.enforce === 'block';
+  const commit = isEnforced ? ' Commit with `forge commit --why "TEXT"`, which writes the message.' : '';
   const by = (name: string, command: string): string => (tool ? tool(name) : `\`forge ${command}\``);
   return [
     'forge keeps the memory of this project. Continue from the state below; never edit .forge/memory yourself.',
     `- A goal, a rule to follow, a question that the work waits for: put it into working memory when it comes up, and settle it there (${by('session_working_memory_update', 'kfr patch --add "OpenQuestion:TEXT"')}).`,
-    `- After each step: say what was done, and what comes next (${by('progress_add', 'log "TEXT"')}).`,
+    `- After each step: say what was done, and what comes next (${by('progress_add', 'log "TEXT"')}).${commit}`,
     `- A lesson for later sessions, or, as a note, a question that can wait for a person (${by('learn', 'learn "TEXT" --as success')}${tool ? '' : ' or `--as note`'}); a feature is done when its tests passed here (${by('feature_verify', 'done ID')}).`,
     `- Before you stop: answer or dismiss every open question, or park it for a person${tool ? '' : ' (`forge kfr patch --park "ID=Ada decides"`)'}, which keeps the session open. When the task is done: end the session (${by('session_end', 'end --next "TEXT"')}).`,
   ].join('\n');

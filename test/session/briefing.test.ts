@@ -124,6 +124,11 @@ describe('forge briefing', () => {
     const { text } = await forgeJson<Briefing>(project, ['briefing']);
     const lines = text.split('\n').filter((line) => /`forge [a-z]/.test(line));
     expect(lines).toHaveLength(4);
+    expect(text).not.toContain('forge commit');
+    await forgeJson(project, ['hooks', 'install']);
+    expect((await forgeJson<Briefing>(project, ['briefing'])).text).toContain(
+      'Commit with `forge commit --why',
+    );
     for (const [, command = ''] of lines.join('\n').matchAll(/`forge ([a-z ]+)/g))
       expect((await runForge(project, [...command.trim().split(' '), '--help'])).exitCode).toBe(0);
     expect((await runForge(project, ['briefing'], { terminal: true })).stdout).not.toContain(lines[1]);

@@ -149,12 +149,15 @@ export function selectNext(
     .sort(compare);
   const [best] = candidates;
   const task = best && best.blocked_by.length === 0 ? best : null;
-  const reason = best ? (task?.reason ?? allBlocked(best)) : nothingOpen(features);
+  const reason = best ? (task?.reason ?? allBlocked(candidates)) : nothingOpen(features);
   return { task, source: task?.source ?? null, reason, candidates };
 }
 
-const allBlocked = ({ id, blocked_by }: Candidate): string =>
-  `everything left is blocked; ${id} waits for ${oneLine(blocked_by.join(', '))}`;
+function allBlocked(candidates: readonly Candidate[]): string {
+  const waits = candidates.map(({ id, blocked_by }) => `${id} waits for ${oneLine(blocked_by.join(', '))}`);
+  const more = waits.length > 3 ? `; ${waits.length - 3} more wait` : '';
+  return `everything left is blocked; ${waits.slice(0, 3).join('; ')}${more}`;
+}
 
 const nothingOpen = (features: readonly Feature[]): string =>
   features.length === 0 ? 'there are no features and no active issues yet' : 'every feature is passing';

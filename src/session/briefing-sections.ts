@@ -225,7 +225,10 @@ function noteItems(data: BriefingData): string[] {
   const newest = [...data.notes].reverse();
   const own = newest.filter((note) => note.includes(` (${task?.split(': ')[0]}) [note `));
   const shown = task === null ? newest : [...new Set([...own, ...related(data, newest, (note) => note)])];
-  return firstOf(shown, SHOWN_NOTES, ': forge note list');
+  const kept = shown.slice(0, SHOWN_NOTES);
+  // With a task, also those that have nothing to do with it.
+  const more = newest.length - kept.length;
+  return more > 0 ? [...kept, `… ${more} more: forge note list`] : kept;
 }
 
 const SHOWN_ANSWERS = 5;

@@ -70,6 +70,10 @@ describe('forge next', () => {
     expect((await runForge(project, ['next'])).stdout).toMatch(
       /^Nothing to do now: everything left is blocked; A waits for GONE/,
     );
+    setUp(project, [feature('A', { blocked_by: ['GONE'] }), feature('C', { blocked_by: ['A'] })]);
+    expect((await forgeJson<Selection>(project, ['next'])).reason).toBe(
+      'everything left is blocked; A waits for GONE; C waits for A',
+    );
     setUp(project, [feature('A', { blocked_by: null }), feature('B', { status: 'passing' })]);
     expect((await forgeJson<Selection>(project, ['next'])).task?.id).toBe('A');
   });

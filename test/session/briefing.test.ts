@@ -74,7 +74,7 @@ describe('forge briefing', () => {
     );
     expect(await shown()).toEqual(['Notes', header, comma]);
     await forgeJson(project, ['focus', 'set', 'Export a file with a header']);
-    expect(await shown()).toEqual(['Notes', header]);
+    expect(await shown()).toEqual(['Notes', header, '… 1 more: forge note list']);
     const { notes } = await forgeJson<{ notes: { id: string; text: string }[] }>(project, ['note', 'list']);
     await forgeJson(project, ['note', 'remove', notes[1]?.id.slice(0, 12) ?? '']);
     expect(await shown()).toEqual([]);

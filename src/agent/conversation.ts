@@ -141,20 +141,21 @@ export function notePrompt(context: Context, id: string): void {
   if (known.blocks > 0) writeConversation(context.layout, { ...known, blocks: 0 });
 }
 
+const EMPTY = 'Working memory is empty now: no KFR is in force, and each earlier one is obsolete.';
+
 /**
- * The working memory for an agent's prompt, null when the agent has seen it. With `lostOnly`, only for an agent whose
- * context lost it in a compaction.
+ * The working memory for an agent's prompt, or that it is empty now. Null when the agent knows it. With `lostOnly`, only
+ * for an agent whose context lost it in a compaction.
  */
 export function unseenKfr(context: Context, id: string, lostOnly: boolean): string | null {
   keepSession(context, id);
   const kfr = readKfr(context);
   const version = versionOf(kfr);
   const known = readConversation(context.layout, id);
-  const isNews = version !== '' && known.seen !== version && !(lostOnly && known.seen !== null);
-  if (isNews || (version === '' && known.seen !== ''))
-    writeConversation(context.layout, { ...known, seen: version });
+  const isNews = known.seen !== version && !(lostOnly && known.seen !== null);
+  if (isNews) writeConversation(context.layout, { ...known, seen: version });
   updateShellMark(context);
-  return isNews ? injection(kfr.entries, makeToken(12)) : null;
+  return isNews ? (injection(kfr.entries, makeToken(12)) ?? (known.seen ? EMPTY : null)) : null;
 }
 
 /** Notes that the context is being summarized: the next hook sends working memory again. */

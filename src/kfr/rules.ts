@@ -141,13 +141,16 @@ function formatEntry({ id, text, requires_resolution, parked }: Entry): string {
 /** The size of the entries in a prompt, without the header. */
 export const countKfr = (entries: readonly Entry[]): number => countTokens(formatEntries(entries));
 
+/** By the header alone, a KFR that is not repeated would not count. */
+const IN_FORCE = 'It is in force until forge sends another or reports that working memory is empty.';
+
 /**
  * The text for a prompt: the header, the entries, and an unpredictable end marker. Null without entries:
  * then nothing is injected (KFR-04).
  */
 export function injection(entries: readonly Entry[], boundary: string): string | null {
   if (entries.length === 0) return null;
-  return `${KFR_HEADER}\n\n${formatEntries(entries)}\n\nEnd of the KFR ${boundary}`;
+  return `${KFR_HEADER}\n\n${formatEntries(entries)}\n\nEnd of the KFR ${boundary}. ${IN_FORCE}`;
 }
 
 /** Entries that must not be forgotten (AGN-025 §7). */

@@ -3,6 +3,7 @@ import { AGENT_NAMES, AGENTS, type AgentName, type Moment } from '../../src/agen
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { call, started, told, wordAt } from '../support/agent-calls.js';
 import { GOAL, hook, SILENT } from '../support/agent-hooks.js';
+import { runForge } from '../support/forge.js';
 import { makeForge, SESSION } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
 import { makePlainProject } from '../support/project.js';
@@ -37,6 +38,16 @@ describe.each(AGENT_NAMES)('forge hook %s', (agent) => {
     expect(await told(agent, project, NEWS[agent])).toBe('');
     await patch(project, [{ ...GOAL, text: 'logout and login work' }]);
     expect(await told(agent, project, NEWS[agent])).toContain('[kfr-2] logout and login');
+  });
+
+  it('KFR-04 AGT-01 reports once that working memory was cleared', async () => {
+    const project = await started(agent);
+    await patch(project, [GOAL]);
+    expect(await told(agent, project, NEWS[agent])).toContain('It is in force until forge sends another');
+    await runForge(project, ['kfr', 'clear', '--yes']);
+    expect(await told(agent, project, NEWS[agent])).toContain('Working memory is empty now');
+    await call(agent, project, 'compaction', { trigger: 'auto' });
+    expect(await told(agent, project, NEWS[agent])).toBe('');
   });
 
   it('AGT-01 SES-07 SES-09 parks the session at the end of the conversation', async () => {

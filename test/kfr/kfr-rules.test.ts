@@ -44,7 +44,7 @@ describe('the text for a prompt', () => {
     ].join('\n');
     expect(Buffer.from(KFR_HEADER)).toEqual(Buffer.from(header));
     expect(injection([entry(1, 'Goal', 'ship it')], 'abc')).toBe(
-      `${header}\n\nGoal\n- [kfr-1] ship it\n\nEnd of the KFR abc`,
+      `${header}\n\nGoal\n- [kfr-1] ship it\n\nEnd of the KFR abc. It is in force until forge sends another or reports that working memory is empty.`,
     );
   });
 
@@ -101,7 +101,7 @@ describe('the text for a prompt', () => {
         const block = injection(all, 'abc') as string;
         expect(block.startsWith(`${KFR_HEADER}\n\n`)).toBe(true);
         const lines = block.slice(KFR_HEADER.length + 2).split('\n');
-        expect(lines.pop()).toBe('End of the KFR abc');
+        expect(lines.pop()).toMatch(/^End of the KFR abc\. /);
         const headings = [
           'Goal',
           'Plan',

@@ -47,7 +47,7 @@ describe('forge kfr list, inject and clear', () => {
     expect(await forgeJson(project, ['kfr', 'inject'])).toEqual({ text: null });
     await patch(project, [add('Goal', 'one'), add('Goal', 'two')]);
     const { stdout } = await runForge(project, ['kfr', 'inject']);
-    expect(stdout).toMatch(/\n\nGoal\n- \[kfr-2\] two\n\nEnd of the KFR [0-9a-f]{12}\n$/);
+    expect(stdout).toMatch(/\n\nGoal\n- \[kfr-2\] two\n\nEnd of the KFR [0-9a-f]{12}\. It is in force .*\n$/);
     expect(stdout.startsWith(`${KFR_HEADER}\n\n`)).toBe(true);
     expect(stdout).not.toContain('one');
   });

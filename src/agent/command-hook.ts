@@ -163,7 +163,7 @@ const MAX_NOTES = 6;
 
 /** The briefing of the session that starts or continues. If none can start, the reason and the last known state. */
 async function startSession(forge: Forge, id: string): Promise<string | null> {
-  let [notes, text]: [string[], string] = [[], ''];
+  let [why, notes, text]: [string, string[], string] = ['', [], ''];
   try {
     // The agent waits only a few seconds for its hook.
     const { briefing, warnings } = await forge.session.start({ reverify: 0 });
@@ -173,8 +173,8 @@ async function startSession(forge: Forge, id: string): Promise<string | null> {
     if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
     const { maskError } = await import('../cli/input-guard.js');
     const { message, hint } = await maskError(error);
-    const why = `! forge: no session was started. ${oneLine(message, 600)}`;
-    notes = [[why, ...(hint?.split('\n') ?? []).map((line) => `  → ${oneLine(line, 300)}`)].join('\n')];
+    const steps = (hint?.split('\n') ?? []).map((line) => `  → ${oneLine(line, 300)}`);
+    why = [`! forge: no session was started. ${oneLine(message, 600)}`, ...steps].join('\n');
     // Reading may work where writing does not.
     text = await forge.briefing({}).then(
       (briefing) => briefing.text,
@@ -182,17 +182,24 @@ async function startSession(forge: Forge, id: string): Promise<string | null> {
     );
   }
   await forge.agent.started(id);
-  return fitContext(forge, notes, text);
+  return fitContext(
+    forge,
+    (briefing) => [why, briefing.trimEnd(), ...notes].filter(Boolean).join('\n\n'),
+    text,
+  );
 }
 
 /** Shortens the briefing to what agents accept. Working memory comes first and is not cut. */
-async function fitContext(forge: Forge, notes: readonly string[], text: string): Promise<string | null> {
-  let context = [text.trimEnd(), ...notes].filter(Boolean).join('\n\n');
-  const bytes = Buffer.byteLength(notes.join('\n\n'));
+async function fitContext(
+  forge: Forge,
+  compose: (briefing: string) => string,
+  text: string,
+): Promise<string | null> {
+  let context = compose(text);
   if (Buffer.byteLength(context) > MAX_CONTEXT) {
+    const bytes = Buffer.byteLength(compose(''));
     const budget = Math.max(500, Math.floor((MAX_CONTEXT - bytes - 100) / 4));
-    const shorter = (await forge.briefing({ budget })).text;
-    context = [shorter.trimEnd(), ...notes].filter(Boolean).join('\n\n');
+    context = compose((await forge.briefing({ budget })).text);
   }
   const cut = Buffer.from(context).subarray(0, MAX_CONTEXT).toString();
   return cut.replace(/\uFFFD+$/, '') || null;

@@ -48,7 +48,6 @@ const NEXT_STEP: Record<string, string> = {
   'session.none': 'Call session_start.',
   'session.running': 'Call session_end first.',
   'session.not_interrupted': 'Call session_start without resume.',
-  'session.held': 'Ask the user. To work in it too, call session_start: {"join":true}',
   'session.unknown': 'Call session_start without resume.',
   'feature.unknown': 'forge://features lists the features; feature_add adds one.',
   'feature.no_tests': 'Call feature_add with its id, name and tests.',

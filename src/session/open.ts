@@ -67,8 +67,11 @@ type StartFacts = Pick<RunningSession, 'branch' | 'head'> & {
 const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
   wanted === 'latest' || isCalled(id, wanted);
 
-const HELD_HINT =
-  'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there';
+/** Only a person decides that another agent loses its session. */
+const heldHint = ({ world }: Context): string =>
+  world.terminal
+    ? 'forge start --join   # work in it too\nforge start --take-over --resume latest   # archive it and go on from there'
+    : 'forge start --join   # work in it too; ask the user first';
 
 /** Settles the recorded session, and opens the wanted one. The caller holds the lock. */
 export function openSession(
@@ -102,7 +105,7 @@ function stateFor(
 ): 'running' | 'joined' | null {
   const { state } = judgeRunning(context, running);
   if (state === 'held' && join) return 'joined';
-  if (state === 'held' && !takeOver) throw sessionHeld(context, running, HELD_HINT);
+  if (state === 'held' && !takeOver) throw sessionHeld(context, running, heldHint(context));
   if (state !== 'same') return null;
   if (resume === undefined || isCalled(running.id, resume)) return 'running';
   // One that has just started is replaced by the one to resume.

@@ -141,11 +141,12 @@ export const isOursToSettle = (context: Context, running: RunningSession): boole
 /** Exit 3 `session.held`: who holds the session, and how to work here nevertheless. */
 export function sessionHeld(context: Context, running: RunningSession, hint: string): Error {
   const { id, holder } = running;
+  const { tool } = context.world;
   const verdict = judgeRunning(context, running);
   const why = verdict.state === 'same' ? '' : `: ${verdict.why}`;
   const owner = holder.terminal ? 'a person at a terminal' : 'another agent';
   return refused('session.held', `Session ${sessionName(id)} belongs to ${owner}${why}.`, {
-    hint,
+    hint: tool ? `Ask the user. To work in it too, call ${tool('session_start')}: {"join":true}` : hint,
     data: { session: sessionName(id), holder: { pid: holder.pid, host: holder.host } },
   });
 }
@@ -208,6 +209,8 @@ const NEW = {
   at: 0,
   /** The working memory that it last got. Null if none of it is in its context any more. */
   seen: null as string | null,
+  /** It held the running session at its last prompt. */
+  held: false,
   /** How many of its stops were blocked since the last prompt of a person. */
   blocks: 0,
   /** Its transcript, and the read offset in bytes. */

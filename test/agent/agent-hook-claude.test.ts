@@ -13,7 +13,7 @@ import {
   talking,
 } from '../support/agent-hooks.js';
 import { at } from '../support/agents.js';
-import { agent, forgeJson, runForge } from '../support/forge.js';
+import { agent, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
 
@@ -42,10 +42,24 @@ describe('forge hook claude session-start', () => {
       await claude(project, 'session-start', { options: { world: { liveness: () => 'alive' } } }),
     );
     expect(text).toContain('FORGE briefing');
-    expect(text).toContain('no session was started. Session');
-    // Each command of the hint has a line of its own.
-    expect(text).toMatch(/\n {2}→ forge start --join .*\n {2}→ forge start --take-over/);
+    expect(text).toMatch(
+      /^! forge: no session was started\. Session .* belongs to another agent: .*\n {2}→ Ask the user\. .*call mcp__forge__session_start: {"join":true}\n/,
+    );
+    expect(text).not.toContain('--take-over');
     expect(snapshot(join(project.dir, '.forge/memory'))).toEqual(before);
+  });
+
+  it('SES-09 tells an agent once that its session was taken over', async () => {
+    const project = await talking();
+    const world: RunOptions['world'] = { liveness: () => 'alive', isBelow: () => false };
+    const prompt = () => claude(project, 'user-prompt-submit', { options: { world } });
+    expect(await prompt()).toEqual(SILENT);
+    await runForge(project, ['log', 'wired the form']);
+    await forgeJson(project, 'session start --take-over', { world: { ...world, holder: agent('other') } });
+    expect(contextOf(await prompt())).toMatch(
+      /^Your session is over: session \S+-session-\d+ of somebody else/,
+    );
+    expect(await prompt()).toEqual(SILENT);
   });
 
   it('SES-07 AGT-01 starts a new session when the agent of the running one is gone', async () => {

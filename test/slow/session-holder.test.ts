@@ -39,7 +39,10 @@ describe('two agents in one worktree', () => {
       holder: { pid: ada().pid, host },
     });
     expect(error.message).toContain(`process ${ada().pid} is running`);
-    expect(error.hint).toMatch(/--join.*\n.*--take-over/);
+    // Only a person takes a session over.
+    expect(error.hint).toBe('forge start --join   # work in it too; ask the user first');
+    const { hint } = await forgeError(project, ['session', 'start'], { world: at(bob, 60), terminal: true });
+    expect(hint).toMatch(/--join.*\n.*--take-over/);
     expect(snapshot(project.dir)).toEqual(before);
 
     const joined = await start(project, at(bob, 61), '--join');

@@ -74,10 +74,16 @@ export function requireRunning(context: Context): RunningSession {
   });
 }
 
-/** SES-09: a server knows which client calls, so it changes nothing of a session that another agent works in. */
+/**
+ * SES-09: a server knows which client calls, so it changes nothing of a session that another agent works in. In a shell that
+ * is less certain, so an agent is only warned.
+ */
 export function refuseBeside(context: Context): void {
-  const running = context.world.tool ? readRunning(context) : null;
-  if (running && !isOursToSettle(context, running)) throw sessionHeld(context, running, 'forge start --join');
+  const running = context.world.isAgent ? readRunning(context) : null;
+  if (!running || isOursToSettle(context, running)) return;
+  const held = sessionHeld(context, running, 'forge start --join');
+  if (context.world.tool) throw held;
+  context.warnings.push(`${held.message} What you write here goes into it.`);
 }
 
 export function requireOwn(context: Context): RunningSession {

@@ -214,6 +214,27 @@ describe('past sessions', () => {
     expect((await forgeJson<{ sessions: object[] }>(project, ['session', 'list'])).sessions).toEqual([]);
   });
 
+  it('SES-09 an agent that writes into the session of another agent is warned', async () => {
+    const project = await makeForge();
+    await forgeJson(project, 'session start', { world: { holder: agent('ada'), liveness: () => 'alive' } });
+    const bob = { holder: agent('bob'), liveness: () => 'alive' as const, isBelow: () => false };
+    const write = async (isAgent: boolean) => {
+      const lines: string[] = [];
+      for (const command of [
+        ['log', 'x'],
+        ['progress', 'next', 'y'],
+        ['kfr', 'patch', '--goal', isAgent ? 'z' : 'Z'],
+      ])
+        lines.push((await runForge(project, command, { world: { ...bob, isAgent } })).stderr);
+      return lines;
+    };
+    for (const line of await write(true))
+      expect(line).toMatch(
+        /^! Session \S+ belongs to another agent: process \d+ is running\. What you write here goes into it\.\n$/,
+      );
+    expect(await write(false)).toEqual(['', '', '']);
+  });
+
   it('SES-09 an agent cannot end a session that another agent works in; a person can', async () => {
     const project = await makeForge();
     await forgeJson(project, 'session start', {

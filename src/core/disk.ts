@@ -174,6 +174,7 @@ export class Disk {
 
   remove(path: string): void {
     this.checkInside(dirname(path));
+    if (this.exists(path)) this.note(path);
     if (this.dryRun) return;
     removePath(path);
     keepCopy(this.layout, { path, bytes: null });

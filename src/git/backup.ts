@@ -61,11 +61,13 @@ interface NewBackup {
   tree?: string;
   subject: string;
   note: Record<string, unknown>;
+  /** The commit that the ref must have. Default: the ref must be new. */
+  old?: string;
 }
 
-/** A commit with `tree` on `head`. Its second parent holds the note and the index. The ref must be new. */
-export async function writeBackup(git: ByteGit, backup: NewBackup): Promise<void> {
-  const { ref, head, staged, tree = `${head}^{tree}`, subject, note } = backup;
+/** A commit with `tree` on `head`. Its second parent holds the note and the index. */
+export async function writeBackup(git: ByteGit, backup: NewBackup): Promise<string> {
+  const { ref, head, staged, tree = `${head}^{tree}`, subject, note, old = '' } = backup;
   const write = async (input: string, ...args: string[]): Promise<string> =>
     (await git(args, { input })).trim();
   const blob = await write(toBytes(JSON.stringify(note)), 'hash-object', '-w', '--no-filters', '--stdin');
@@ -74,7 +76,8 @@ export async function writeBackup(git: ByteGit, backup: NewBackup): Promise<void
   const text = toBytes(`${subject}\n`);
   const holder = await write(text, 'commit-tree', held, '-F', '-');
   const commit = await write(text, 'commit-tree', tree, '-p', head, '-p', holder, '-F', '-');
-  await git(['update-ref', '-m', 'forge backup', ref, commit, '']);
+  await git(['update-ref', '-m', 'forge backup', ref, commit, old]);
+  return commit;
 }
 
 /** What a move touches as a commit, readable like any other (`git restore --source=REF FILE`). It is on disk when this returns. */

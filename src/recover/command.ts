@@ -98,13 +98,14 @@ function renderDone(
 }
 
 function renderUndone(
-  { undone, at, action, ref, redo, commit, files, paths, planned }: Undone,
+  { what, state, at, ref, redo, commit, files, paths, planned }: Undone,
   style: Style,
 ): string {
   const made = commit && !planned ? `, commit ${commit.slice(0, 12)}` : '';
-  const what = `the state before ${action} (${style.time(at)}): ${plural(files, 'file')}${made} (${undone})`;
-  if (planned) return `would bring back ${what}${files === 0 ? '' : `\n  ${firstPaths(paths)}`}`;
-  return `${style.good('✓')} Brought back ${what}\n  what stood until now is in ${ref}; bring it back with: ${redo}`;
+  const done = `${oneLine(state, 40)} (saved ${style.time(at)}): ${plural(files, 'file')}${made}`;
+  const subject = oneLine(what, 200);
+  if (planned) return `${subject} would be ${done}${files === 0 ? '' : `\n  ${firstPaths(paths)}`}`;
+  return `${style.good('✓')} ${subject} is ${done}\n  what was there until now is in ${ref}; bring it back with: ${redo}`;
 }
 
 function renderBackups({ backups }: BackupList, style: Style): string {

@@ -112,7 +112,7 @@ async function rollBack(context: Context, plan: RecoveryPlan) {
       });
     },
     subject: `Before the rollback to ${tag}`,
-    note: { checkpoint: tag },
+    note: { checkpoint: tag, what: `The rollback to ${tag}`, states: ['undone', 'done again'] },
     about: about(plan),
   });
   return { backup_ref: ref, commit };

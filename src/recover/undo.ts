@@ -12,7 +12,7 @@ import {
   shown,
 } from '../core/paths.js';
 import { findTwin } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, sha256 } from '../core/text.js';
 import { removeFeature } from '../feature/feature.js';
 import { requireFeature } from '../feature/rules.js';
 import { updateFeatures } from '../feature/store.js';
@@ -30,7 +30,7 @@ import { commitAt, isSameOutside } from '../git/read.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
-import { isAbout, isCalled } from '../session/rules.js';
+import { isAbout, isCalled, sessionName } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
@@ -54,13 +54,27 @@ async function findBackup(context: Context, name: string | undefined) {
     if (isNamed && name !== backup.ref && name !== nameOf(backup)) continue;
     const note = await readNote(git, backup.ref);
     if (!Array.isArray(note?.files) || note.worktree !== worktreeOf(repository)) continue;
-    if (isNamed || note.why !== HALF_WAY) return { backup, note, isNamed };
+    // Backups of older versions do not tell.
+    const { what = `The last ${note.why}`, states = ['undone', 'done again'] } = note as Partial<Undoable>;
+    if (isNamed || note.why !== HALF_WAY) return { backup, note, isNamed, what, states };
   }
   const what = isNamed
     ? `This worktree has no backup ${JSON.stringify(oneLine(name, 80))}.`
     : 'There is nothing here to undo.';
   throw usage('recover.no_backup', what, { hint: 'forge recover --list' });
 }
+
+/** What an undo brings back, and its state after the undo and after the redo. */
+interface Undoable {
+  what: string;
+  states: readonly [undo: string, redo: string];
+}
+
+/** The note and the subject of the backup that an undo makes: undoing it is the redo. */
+const reverse = ({ what, states: [undo, redo] }: Undoable) => ({
+  subject: `${what}, before it was ${undo}`,
+  note: { what, states: [redo, undo] as const },
+});
 
 const nameOf = ({ ref }: Backup): string => ref.slice(backupRef('').length);
 
@@ -75,9 +89,9 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
   requireSupervisor(context, RESERVED);
   await finishRecovery(context);
   const found = await findBackup(context, backup);
-  const { note } = found;
+  const { note, what, states } = found;
   const done = Array.isArray(note.state)
-    ? await putFiles(context, note as Snapshot)
+    ? await putFiles(context, found)
     : await undoRollback(context, found);
   return {
     undone: found.backup.ref,
@@ -85,6 +99,9 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
     at: found.backup.at,
     /** The command that the backup was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
     action: String(note.why),
+    /** What changed, and its state now: `Feature F-1`, `restored`. */
+    what,
+    state: states[0],
     /** The command that reverts this. */
     redo: 'forge undo',
     ...(context.disk.dryRun ? { planned: true as const } : {}),
@@ -94,9 +111,10 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
 
 /**
  * Restores files and index as before a rollback, byte for byte, and only adds to history. Without a name it is refused if
- * work was done since. The current state is saved to a separate backup first.
+ * work was done since, or, for the redo, committed since. The current state is saved to a separate backup first.
  */
-async function undoRollback(context: Context, { backup, note, isNamed }: Found) {
+async function undoRollback(context: Context, found: Found) {
+  const { backup, note, isNamed } = found;
   await requireVerified(context);
   const isRollback = note.why === 'rollback';
   const { ref, commit: kept } = backup;
@@ -110,18 +128,19 @@ async function undoRollback(context: Context, { backup, note, isNamed }: Found) 
       why: 'forge undo was run.',
     },
     check: async (workspace, move, head) => {
-      if (isNamed || !isRollback) return;
+      if (isNamed) return;
       const { folder, isBlocked } = move;
       const isSame = await isSameOutside(context.git as Git, String(note.restored), head, toText(folder));
-      const since = await planMove(workspace, head, folder, { beside: [kept] });
-      if (isSame && since.isEmpty && !isBlocked) return;
+      // A redo moves what is not committed into its backup, like the rollback.
+      const since = isRollback ? await planMove(workspace, head, folder, { beside: [kept] }) : null;
+      if (isSame && (since === null || (since.isEmpty && !isBlocked))) return;
       throw refused(
         'recover.newer',
-        'There is newer work outside .forge/ since the rollback; nothing was changed.',
+        `There is newer work outside .forge/ since the ${note.why}; nothing was changed.`,
         { hint: `forge undo ${nameOf(backup)}   # keeps the newer work in a backup of its own first` },
       );
     },
-    subject: `Before undoing ${ref}`,
+    ...reverse(found),
     about: { undone: ref },
   });
 }
@@ -130,34 +149,42 @@ async function undoRollback(context: Context, { backup, note, isNamed }: Found) 
 interface Snapshot extends BackupNote {
   /** Paths from the project's root, and bytes in base64. Null for a file that did not exist. */
   state: { path: string; bytes: string | null }[];
+  /** The digests of these files after the change. Missing if it was interrupted. */
+  left?: (string | null)[];
   /** The id of the feature that it is about. */
-  feature?: string;
+  feature?: string | undefined;
 }
 
-/** Saves files to a backup ref before forge changes them. Null without a commit, where undo is impossible. */
-async function keepFiles(
+/** Null for a file that does not exist. */
+const digestOf = (path: string): string | null => (existsSync(path) ? sha256(readFileSync(path)) : null);
+
+/** Saves files to a backup ref, and then changes them. `ref` is null without a commit, where undo is impossible. */
+async function changeKept<T>(
   context: Context,
-  about: Pick<Snapshot, 'why'> & { subject: string; feature?: string | undefined },
+  { subject, ...about }: Undoable & Pick<Snapshot, 'why' | 'feature'> & { subject: string },
   paths: readonly string[],
-): Promise<string | null> {
+  change: () => T,
+): Promise<{ done: T; ref: string | null }> {
   const { git, layout, disk } = context;
-  if (disk.dryRun) return null;
+  if (disk.dryRun) return { done: change(), ref: null };
   const head = git && (await commitAt(git, 'HEAD'));
   if (!git || head === null) {
     context.warnings.push(
       'forge undo cannot bring this back: it keeps things in git, and there is no commit here.',
     );
-    return null;
+    return { done: change(), ref: null };
   }
   const state = paths.map((path) => ({
     path: relative(layout.root, path),
     bytes: existsSync(path) ? readFileSync(path, 'base64') : null,
   }));
   const ref = nameBackup(context);
-  const { subject, why, ...more } = about;
-  const note = { ...noteOf(context, why), files: [], state, ...more };
-  await writeBackup(byteGit(git), { ref, head, subject, note });
-  return ref;
+  const note = { ...noteOf(context, about.why), files: [], state, ...about };
+  const old = await writeBackup(byteGit(git), { ref, head, subject, note });
+  const done = change();
+  const after = { ...note, left: paths.map(digestOf) };
+  await writeBackup(byteGit(git), { ref, head, subject, note: after, old });
+  return { done, ref };
 }
 
 /** Writes nothing, so a refused command leaves no backup. */
@@ -172,10 +199,14 @@ export async function removeFeatureKept(context: Context, input: { id: string })
   await rehearse(context, (dry) => removeFeature(dry, input));
   // An edit of features.json is in the feature's file then.
   const { id } = requireFeature(updateFeatures(context), input.id);
-  const about = { why: 'feature remove', subject: `Before feature remove ${id}`, feature: id };
+  const about = {
+    ...{ why: 'feature remove', subject: `Before feature remove ${id}`, feature: id },
+    ...{ what: `Feature ${id}`, states: ['restored', 'removed again'] as const },
+  };
   const focus = isAbout(showFocus(context), id) ? [focusFile(context.layout)] : [];
-  const kept = await keepFiles(context, about, [featureFile(context.layout, id), ...focus]);
-  return { ...removeFeature(context, input), undo: kept && 'forge undo' };
+  const paths = [featureFile(context.layout, id), ...focus];
+  const { done, ref } = await changeKept(context, about, paths, () => removeFeature(context, input));
+  return { ...done, undo: ref && 'forge undo' };
 }
 
 /** Like `session discard`, after saving the session's files to a backup ref. */
@@ -185,38 +216,72 @@ export async function discardSessionKept(context: Context, input: { id?: string 
   const running = readRunning(context);
   const isRunning = running && (input.id === undefined || isCalled(running.id, input.id));
   const { id } = isRunning ? running : requireArchive(context, input.id as string);
-  const live = [sessionFile, progressFile, focusFile, kfrFile, openFile].map((file) => file(layout));
-  const about = { why: 'session discard', subject: `Before session discard ${id}` };
-  const kept = await keepFiles(context, about, [...live, archiveFile(layout, id)]);
-  return { ...discardSession(context, input), undo: kept && 'forge undo' };
+  const live = isRunning ? [sessionFile, progressFile, focusFile, kfrFile, openFile] : [];
+  const states = [isRunning ? 'running again' : 'interrupted again', 'discarded again'] as const;
+  const about = {
+    ...{ why: 'session discard', subject: `Before session discard ${id}` },
+    ...{ what: `Session ${sessionName(id)}`, states },
+  };
+  const paths = [...live.map((file) => file(layout)), archiveFile(layout, id)];
+  const { done, ref } = await changeKept(context, about, paths, () => discardSession(context, input));
+  return { ...done, undo: ref && 'forge undo' };
 }
 
-/** Restores the files of a snapshot. Exit 3 for a session that is running now, or a feature that was added since. */
-async function putFiles(context: Context, { state, why, feature }: Snapshot) {
+/** Restores the files of a snapshot, without a focus that has turned away from the feature since. */
+async function putFiles(context: Context, found: Found) {
   const { disk, layout } = context;
-  const all = state.map(({ path, bytes }) => ({ path: resolve(layout.root, path), bytes }));
+  const { state, left = [], feature } = found.note as Snapshot;
   const running = readRunning(context);
   // The focus comes back with its feature, unless the session has ended or turned to another task.
   const focus = showFocus(context);
   const isOver =
     feature !== undefined && (running === null || (focus.task !== null && !isAbout(focus, feature)));
-  const files = all.filter(({ path }) => !isOver || path !== focusFile(layout));
-  const isBack = files[0]?.bytes !== null;
-  const twin = feature !== undefined && isBack && findTwin(updateFeatures(context), feature);
-  const isOther = running && !files.some(({ path }) => path === archiveFile(layout, running.id));
-  if (twin || (feature === undefined && isOther))
-    throw refused(
-      'undo.newer',
-      `${twin ? `A feature ${twin.id} was added` : 'Another session was started'} since; nothing was changed.`,
-      { hint: twin ? `forge feature remove ${twin.id}` : 'forge end' },
-    );
-  const about = { why: 'undo', subject: `Before the undo of ${why}`, feature };
+  const files = state
+    .map(({ path, bytes }, i) => ({ path: resolve(layout.root, path), bytes, left: left[i] }))
+    .filter(({ path }) => !isOver || path !== focusFile(layout));
+  refuseNewer(context, found, files);
+  const { subject, note } = reverse(found);
   const paths = files.map(({ path }) => path);
-  const ref = await keepFiles(context, about, paths);
-  disk.withLock(() => {
-    for (const { path, bytes } of files) if (bytes !== null) disk.putBack(path, Buffer.from(bytes, 'base64'));
-    for (const { path, bytes } of files) if (bytes === null) disk.remove(path);
+  const { ref } = await changeKept(context, { why: 'undo', subject, feature, ...note }, paths, () => {
+    disk.withLock(() => {
+      for (const { path, bytes } of files)
+        if (bytes !== null) disk.putBack(path, Buffer.from(bytes, 'base64'));
+      for (const { path, bytes } of files) if (bytes === null) disk.remove(path);
+    });
+    if (feature !== undefined) updateFeatures(context);
   });
-  if (feature !== undefined) updateFeatures(context);
   return { ref, commit: null, files: files.length, paths: files.map(({ path }) => shown(layout, path)) };
+}
+
+/** Exit 3 for a session that is running now, a feature that was added since, and, without a name, a file that was changed. */
+function refuseNewer(
+  context: Context,
+  { backup, note: { feature }, isNamed }: Found,
+  files: readonly { path: string; bytes: string | null; left: string | null | undefined }[],
+): void {
+  const { layout } = context;
+  const refuse = (what: string, hint: string): never => {
+    throw refused('undo.newer', `${what} since; nothing was changed.`, { hint });
+  };
+  const running = readRunning(context);
+  const isKnown = (path: string): boolean => files.some((file) => file.path === path);
+  if (running && isKnown(sessionFile(layout)) && !isKnown(archiveFile(layout, running.id)))
+    refuse('Another session was started', 'forge end');
+  const isBack = feature !== undefined && files[0]?.bytes !== null;
+  const twin = isBack && findTwin(updateFeatures(context), String(feature));
+  if (twin) refuse(`A feature ${twin.id} was added`, `forge feature remove ${twin.id}`);
+  // These change without a command of the person: another terminal continues the session, or the focus turns.
+  const loose = [
+    sessionFile(layout),
+    openFile(layout),
+    ...(feature === undefined ? [] : [focusFile(layout)]),
+  ];
+  const changed = files.find(
+    ({ path, left }) => left !== undefined && !loose.includes(path) && left !== digestOf(path),
+  );
+  if (changed && !isNamed)
+    refuse(
+      `${shown(layout, changed.path)} was changed`,
+      `forge undo ${nameOf(backup)}   # keeps the newer state in a backup of its own first`,
+    );
 }

@@ -3,6 +3,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Undone } from '../../src/index.js';
+import { ada, at, bob, start } from '../support/agents.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
@@ -230,6 +231,76 @@ describe('forge undo', () => {
     await forgeJson(plain, ['feature', 'add', 'A', 'A']);
     expect((await runForge(plain, ['feature', 'remove', 'A'])).stderr).toContain('cannot bring this back');
     await expectError(plain, ['undo'], '3');
+  });
+
+  it('GIT-09 is refused once a session or a feature has changed since; by name the newer state is kept', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['progress', 'add', 'Real work']);
+    await forgeJson(project, ['session', 'discard']);
+    await undoLast(project);
+    await forgeJson(project, ['session', 'end', '--next', 'IMPORTANT']);
+    const ended = snapshot(project.path('.forge'));
+    const { stdout, stderr, exitCode } = await runForge(project, ['undo']);
+    expect([stdout, exitCode]).toEqual(['', 3]);
+    expect(stderr).toMatch(/progress\.txt was changed since; nothing was changed\.\n.*forge undo 2\S+ /);
+    expect(differences(ended, snapshot(project.path('.forge')))).toEqual([]);
+    await forgeJson(project, ['feature', 'add', 'F-1', 'One', '--no-run']);
+    await forgeJson(project, ['feature', 'remove', 'F-1']);
+    await undoLast(project);
+    await forgeJson(project, ['feature', 'edit', 'F-1', '--priority', '1', '--no-run']);
+    const { code, hint = '' } = await forgeError(project, ['undo']);
+    expect(code).toBe('undo.newer');
+    expect(storedFeature(project, 'F-1')).toMatchObject({ priority: 1 });
+    const [, , name = ''] = hint.split(' ');
+    expect(await undoLast(project, name)).toMatchObject({ what: 'Feature F-1', state: 'removed again' });
+    await undoLast(project);
+    expect(storedFeature(project, 'F-1')).toMatchObject({ priority: 1 });
+  });
+
+  it('GIT-09 the redo of a rollback is refused after a newer commit', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    await recover(project);
+    await undoLast(project);
+    commitAll(project, 'Since then');
+    project.write('src/newer.js', 'newer\n');
+    commitAll(project, 'Newer');
+    const newer = files(project);
+    await expectError(project, ['undo'], '3 recover.newer');
+    expect(files(project)).toEqual(newer);
+  });
+
+  it('GIT-09 says what it brings back or takes away, also with --dry-run and in the list of backups', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'F-1', 'One', '--no-run']);
+    await forgeJson(project, ['feature', 'remove', 'F-1']);
+    for (const state of ['restored', 'removed again', 'restored']) {
+      const dry = await runForge(project, ['undo', '-n']);
+      expect(dry.stdout).toMatch(`Feature F-1 would be ${state} (saved `);
+      expect(dry.stderr).toContain('1 file would change: .forge/memory/long-term/features.d/F-1.json');
+      expect((await runForge(project, ['undo'])).stdout).toMatch(`✓ Feature F-1 is ${state} (saved `);
+    }
+    const { stdout } = await runForge(project, ['recover', '--list']);
+    expect(stdout).toMatch(/before it was restored\n.*Feature F-1, before it was removed again\n/);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'discard']);
+    expect((await runForge(project, ['undo', '-n'])).stdout).toMatch(/^Session \S+ would be running again/);
+  });
+
+  it('GIT-09 an interrupted session that was discarded comes back beside the running one', async () => {
+    const project = await makeForge();
+    await start(project, at(ada, 0));
+    await forgeJson(project, ['progress', 'add', 'Half of it']);
+    await start(project, at(bob, 1), '--take-over');
+    await forgeJson(project, ['progress', 'add', 'Other work']);
+    await forgeJson(project, ['session', 'discard', '001']);
+    await forgeJson(project, ['progress', 'add', 'More of it']);
+    expect((await runForge(project, ['undo'])).stdout).toMatch(/^✓ Session \S+-001 is interrupted again/);
+    expect(await forgeJson(project, ['session', 'list'])).toMatchObject({
+      active: { id: expect.stringContaining('002') },
+      sessions: [{ status: 'interrupted' }],
+    });
   });
 
   it('GIT-09 LTM-12 a builder may not; --dry-run changes nothing', async () => {

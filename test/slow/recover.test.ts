@@ -136,7 +136,7 @@ describe('forge recover', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     await recover(project);
     const rolled = snapshot(project.dir);
-    expect((await runForge(project, ['recover', '--undo', '-n'])).stdout).toMatch(/would bring back/);
+    expect((await runForge(project, ['recover', '--undo', '-n'])).stdout).toMatch(/would be undone/);
     expect(differences(rolled, snapshot(project.dir))).toEqual([]);
   });
 
@@ -186,6 +186,8 @@ describe('forge recover', () => {
     expect(done.stdout).toMatch(/✓ Rolled back \(commit [0-9a-f]{12}\).*refs\/forge\/backup/);
     expect(done.stdout).toMatch(/^ {2}what it proved ran again: FORGE-001 passing\n {2}forge undo/m);
     expect((await runForge(project, 'recover --list')).stdout).toMatch(/Before the rollback to checkpoint/);
-    expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(/✓ Brought back/);
+    expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(
+      /✓ The rollback to \S+ is undone/,
+    );
   });
 });

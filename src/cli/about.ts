@@ -75,7 +75,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     exits: { '3': 'another holder has the task' },
   },
   release: {
-    text: 'A claim also ends when its time is over, when its task leaves the focus, and with the session.',
+    text: 'A claim also ends when its time is over, or with its worktree. One that came with the focus ends with the focus and the session.',
     exits: { '3': 'this worktree does not hold the task' },
   },
   fleet: {

@@ -84,11 +84,14 @@ export function changeClaims(context: Context, change: (claims: KnownClaim[]) =>
   });
 }
 
-/** True until a claim ends. */
-export const isLive = ({ world }: Context, { state, process, until }: KnownClaim): boolean =>
-  state !== 'lost' &&
-  !(state === 'held' && process && world.liveness(process) === 'gone') &&
-  Date.parse(until) > world.now().getTime();
+/** True until a claim ends. A held one also ends with its process, and one of this repository with its worktree. */
+export function isLive(context: Context, { state, process, until, here, place }: KnownClaim): boolean {
+  const { world } = context;
+  if (state === 'lost' || Date.parse(until) <= world.now().getTime()) return false;
+  if (state === 'done') return true;
+  if (process && world.liveness(process) === 'gone') return false;
+  return !here || [context, ...otherWorktrees(context)].some((each) => placeOf(each) === place);
+}
 
 /** EVT-03: tasks that others hold, and who. Reads one file. */
 export function readOthersClaims(context: Context): ReadonlyMap<string, KnownClaim> {

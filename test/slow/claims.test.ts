@@ -64,6 +64,11 @@ describe('claims on one machine', () => {
     expect(other.git('status', '--porcelain')).toBe('');
     await forgeJson(project, ['release', id]);
     await forgeJson(other, ['linear', 'start', id]);
+    // A worktree that is gone holds nothing.
+    await claim(other, id);
+    expect(await forgeError(project, ['start', id])).toMatchObject(held);
+    project.git('worktree', 'remove', '--force', other.dir);
+    await forgeJson(project, ['start', id]);
   });
 });
 

@@ -62,6 +62,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'artifact verify': { exits: { '1': 'an artifact is missing or changed' } },
   import: {
     text: 'Reads what other tools keep in the project: CLAUDE.md, AGENTS.md, GEMINI.md, the rules of Cursor, claude-progress.txt, feature_list.json, memory-bank folders, beads, Task Master and Backlog.md. It does not change their files. Each note and feature keeps the path of its file. Importing again adds what is new and replaces notes whose section changed.',
+    exits: { '1': 'a file could not be read; the others are imported' },
   },
   linear: {
     text: 'An issue is a unit of memory: its text, acceptance criteria, state, branch and commits. It works offline. pull, push and sync talk to Linear with your own key; what cannot be sent is kept and sent later.',

@@ -92,10 +92,14 @@ export const displayWidth = (text: string): number =>
 /** A bullet or a time stamp at the start, or a gap between columns. */
 const HEAD = /^ *(?:[-*●◐○✓✗→!>+x] |\d+[.)] |\[\d\d:\d\d\] )|\S {2,}(?=\S)/g;
 
+/** A command to copy, which only the terminal may break. */
+const COMMAND = /(?:^ +|→ |\S {2,})(?:forge|git|cp|mv|rm|export|npm|npx) [\w-]/;
+
 /** Breaks at spaces. Continuation rows are indented to the last column, bullet or time stamp in the left half. */
 export function wrapLine(line: string, width: number): string {
   if (displayWidth(line) <= width) return line;
   const plain = line.replace(COLOR, '');
+  if (COMMAND.test(plain)) return line;
   const heads = [...plain.matchAll(HEAD)]
     .map(({ 0: match, index }) => plain.slice(0, index + match.length))
     .filter((head) => displayWidth(head) <= width / 2);

@@ -41,6 +41,9 @@ describe('VIS-01 lines that are too long', () => {
     expect(wrapLine('- one two three', 9)).toBe('- one two\n  three');
     expect(wrapLine('[10:00] one two three', 16)).toBe('[10:00] one two\n        three');
     expect(wrapLine('short', 20)).toBe('short');
+    // What is copied from the screen has to be one line.
+    const command = '  → git restore --source=7d04d51ae622 -- .forge/config.toml   # the newest good one';
+    expect(wrapLine(command, 30)).toBe(command);
     expect(wrapLine('/a/path/that/is/longer/than/a/line', 20)).toBe('/a/path/that/is/lo\n  nger/than/a/line');
   });
 

@@ -57,7 +57,7 @@ const NEXT_STEP: Record<string, string> = {
   'trust.needed': 'Ask the user to type, at a terminal in this project: forge trust',
 };
 
-const RESUME = /^forge start --resume (\S+)/;
+const RESUME = /^(?:forge start --resume |session_start {"resume":")([\w-]+)/;
 
 /** AGT-02: an error that an agent can act on. Valid arguments say more than a command line. */
 async function describeError(host: Host, error: unknown, example?: object): Promise<ToolError> {

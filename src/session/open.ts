@@ -6,7 +6,7 @@ import { describeOthersClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { kfrWrites, readKfr, readKfrFile } from '../kfr/kfr.js';
-import { NO_KFR, requireResolved } from '../kfr/rules.js';
+import { type Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, lockPolicy, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import type { State as MemoryState } from './briefing.js';
@@ -130,11 +130,7 @@ function leaveRunning(
   const name = sessionName(running.id);
   const verdict = judgeRunning(context, running);
   if (resume === undefined || !isMeant(running, resume))
-    requireResolved(
-      readKfr(context),
-      `Session ${name} was interrupted and cannot be left`,
-      `forge start --resume ${name}   # takes them along\nforge kfr clear --yes --dismiss-all "why they no longer matter"`,
-    );
+    requireTaken(context, readKfr(context), name, running.parked ? 'was parked' : 'was interrupted');
   if (verdict.state === 'same') {
     clearShortTerm(context);
     return null;
@@ -183,15 +179,16 @@ function clearLeftovers(
 
 /** Refuses to forget the open questions of an interrupted session (KFR-09). */
 function refuseToForget(context: Context, archives: readonly ArchivedSession[]): void {
-  for (const session of resumable(archives)) {
-    const name = sessionName(session.id);
-    requireResolved(
-      kfrToResume(context, session),
-      `Session ${name} was interrupted and cannot be left`,
-      `forge start --resume ${name}   # takes them along`,
-    );
-  }
+  for (const session of resumable(archives))
+    requireTaken(context, kfrToResume(context, session), sessionName(session.id), 'was interrupted');
 }
+
+const requireTaken = ({ world }: Context, kfr: Kfr, name: string, what: string): void =>
+  requireResolved(
+    kfr,
+    `Session ${name} ${what} and cannot be left`,
+    `${resumeStep(world.tool, name)}   # takes them along`,
+  );
 
 /** The archive to resume: an id, or `latest`, which prefers those of this clone. Exit 2 without one. */
 function requireResumable(

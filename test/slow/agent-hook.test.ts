@@ -201,7 +201,7 @@ describe('forge hook claude session-end', () => {
     const text = contextOf(await claude(project, 'session-start', { session_id: 'tomorrow' }));
     expect(text).toContain('[kfr-1, requires resolution] which cookie holds the token?');
     expect(text).toMatch(
-      /no session was started\. .*was interrupted and cannot be left.*\n {2}→ forge start --resume/,
+      /no session was started\. .*was parked and cannot be left.*\n {2}→ mcp__forge__session_start \{"resume":"\S+"\} # takes them along\n\n/,
     );
   });
 

@@ -14,7 +14,7 @@ import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.j
 import { loadGuard, refuseFound } from '../guard/guard.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
-import { ANY_TASK } from '../knowledge/rules.js';
+import { ANY_TASK, MAX_LESSON } from '../knowledge/rules.js';
 import { type Context, isBuilding, mainBranch, orWarn, readConfig, timestamp } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { isAbout, sessionName, workSince } from '../session/rules.js';
@@ -140,7 +140,7 @@ function checkCommitInput(raw: CommitInput): CommitInput {
   if (title !== undefined) checkText(title, { what: 'The title', lines: false });
   if (why !== undefined) checkText(why, { what: 'The reason' });
   for (const text of [...what, ...done]) checkText(text, { what: 'What changed' });
-  for (const text of learned) checkText(text, { what: 'What was learned' });
+  for (const text of learned) checkText(text, { what: 'What was learned', maxBytes: MAX_LESSON });
   if (issue !== undefined) checkId(issue, 'issue id');
   return input;
 }

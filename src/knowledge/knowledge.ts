@@ -35,6 +35,7 @@ import {
   type Learning,
   listLearnings,
   MAX_CANDIDATES,
+  MAX_LESSON,
   NewLearning,
   parseInvariants,
   readLearnings,
@@ -49,7 +50,8 @@ export function addLearning(context: Context, raw: NewLearning): Added | Observe
   const entry = checkInput(NewLearning, raw);
   const { kind: _, ...texts } = entry;
   for (const [field, text] of Object.entries(texts))
-    if (field !== 'resolution' || text !== '') checkText(text, { what: `The ${field}` });
+    if (field !== 'resolution' || text !== '')
+      checkText(text, { what: `The ${field}`, maxBytes: MAX_LESSON });
   // A pattern has no meaningless context.
   if (observe) return observe([describeLearning(entry)]);
   return keepLearnings(context, [entry], timestamp(context))[0] as Added;

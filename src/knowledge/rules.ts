@@ -88,6 +88,9 @@ export const idsOf = (learning: NewLearning): string[] => [
   ...('context' in learning ? [idOf({ ...learning, context: ANY_TASK })] : []),
 ];
 
+/** A lesson is read at every start, so it is short. Bytes. */
+export const MAX_LESSON = 4096;
+
 /** In the briefing, at session end and on the page. */
 export const MAX_CANDIDATES = 5;
 

@@ -15,7 +15,7 @@ import type { VerificationRun } from '../feature/verify.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
-import { ANY_TASK, type Learning, MAX_CANDIDATES, type NewLearning } from '../knowledge/rules.js';
+import { ANY_TASK, type Learning, MAX_CANDIDATES, MAX_LESSON, type NewLearning } from '../knowledge/rules.js';
 import {
   boundEvidence,
   boundTexts,
@@ -88,7 +88,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const { learned = [], failed = [], confirm = [] } = input;
   const learnings = [...learned, ...failed];
   const observe = learnings.length + confirm.length > 0 ? observerOf(context, 'knowledge') : null;
-  for (const text of learnings) checkText(text, { what: 'What was learned' });
+  for (const text of learnings) checkText(text, { what: 'What was learned', maxBytes: MAX_LESSON });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const isVerified = (await warnOnGitFailure(context, () => requireVerified(context))) !== null;
   // Damage must be found now, or the session would end without storing its learnings.

@@ -188,6 +188,12 @@ describe('forge knowledge', () => {
     expect(project.json(KNOWLEDGE)).toEqual({ ...file, invariants: ['j'] });
   });
 
+  it('KNO-01 a lesson is short: a log belongs in a file', async () => {
+    const project = await makeForge();
+    const { exitCode, message } = await forgeError(project, ['learn', 'x'.repeat(5000), '--as', 'success']);
+    expect([exitCode, message]).toEqual([2, 'The approach has 5000 bytes; 4096 are allowed.']);
+  });
+
   it('KNO-01 --dry-run and invalid input write nothing', async () => {
     const project = await makeForge();
     const { learning } = await forgeJson<{ learning: Learning }>(project, 'knowledge add invariant i');

@@ -5,6 +5,7 @@ import { checkpointFile, checkpointsFolder, checkpointTrees, shown } from '../co
 import { firstPaths, makeToken, plural } from '../core/text.js';
 import { byteGit, toBytes } from '../git/client.js';
 import { differingFiles, treeWith } from '../git/move.js';
+import { leadsTo } from '../git/read.js';
 import { findRemote } from '../git/remote.js';
 import { listTags, reachableTags } from '../git/tags.js';
 import { withPrivateIndex } from '../git/tree.js';
@@ -26,9 +27,9 @@ import {
 } from './rules.js';
 import { type CheckpointWatch, runAgain } from './run.js';
 
-/** Every checkpoint that a tag or a manifest here names, newest first. `merged`: only tags of HEAD's history count. */
-async function readCheckpoints(context: Context, merged = false): Promise<Checkpoint[]> {
-  const found = context.git ? await listTags(context.git, merged) : [];
+/** Every checkpoint that a tag or a manifest here names, newest first. */
+async function readCheckpoints(context: Context): Promise<Checkpoint[]> {
+  const found = context.git ? await listTags(context.git) : [];
   const tags = new Map(found.map((tag) => [tag.name, tag]));
   const files = new Map(readManifests(context).map((file) => [file.name, file]));
   const names = [...new Set([...tags.keys(), ...files.keys()])].filter((name) => nameIn(name) === name);
@@ -65,9 +66,12 @@ export async function latestCheckpoint(context: Context): Promise<Checkpoint | n
   return good.find(({ name, hasFile }) => hasFile || here.has(name)) ?? good[0] ?? null;
 }
 
-/** The newest checkpoint in HEAD's history that is intact and can be restored. */
-export const newestInHistory = async (context: Context): Promise<Checkpoint | null> =>
-  (await readCheckpoints(context, true)).find((checkpoint) => checkpoint.can_rollback_to) ?? null;
+/** The checkpoint to return to, if HEAD descends from it, or from a commit with the same files. */
+export async function currentCheckpoint(context: Context): Promise<Checkpoint | null> {
+  const latest = await latestCheckpoint(context);
+  const { git, folder } = requireRepository(context);
+  return latest?.manifest && (await leadsTo(git, latest.manifest.commit, folder)) ? latest : null;
+}
 
 /**
  * The newest changed checkpoint of this branch, if it is newer than `good` or if its age is unknown: its tag is

@@ -419,9 +419,14 @@ function readMarkdownList(text: string): ListEntry[] {
     const test = ITEM_TEST.exec(line)?.[2];
     const last = entries.at(-1);
     const [item, tick, id, name = ''] = ITEM.exec(line) ?? [];
-    if (test !== undefined && last) last.tests = [...(last.tests ?? []), checkText(test, { what, lines: false })];
+    if (test !== undefined && last)
+      last.tests = [...(last.tests ?? []), checkText(test, { what, lines: false })];
     else if (item)
-      entries.push({ id, name: checkText(name, { what, lines: false }), ticked: tick?.toLowerCase() === 'x' });
+      entries.push({
+        id,
+        name: checkText(name, { what, lines: false }),
+        ticked: tick?.toLowerCase() === 'x',
+      });
   }
   return entries;
 }

@@ -206,7 +206,7 @@ export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> 
   operation: string | null;
   /** The default branch's upstream, and the distance to it. */
   upstream: { name: string; ahead: number; behind: number } | null;
-  /** The newest checkpoint among HEAD's ancestors that can be restored. */
+  /** The checkpoint that HEAD's files come from and that can be restored. */
   checkpoint: string | null;
   /** Without a checkpoint it could be lost: a feature passes and a session has ended, or there was a checkpoint. */
   hasWork: boolean;
@@ -251,7 +251,7 @@ export function judgeGit(facts: GitFacts): Remark[] {
     );
   if (facts.lost !== null)
     remarks.push(yellow(`${facts.lost} passed with changes that are gone`, `forge done ${facts.lost}`));
-  if (head !== null && checkpoint === null && facts.hasWork)
+  if (head !== null && !operation && checkpoint === null && facts.hasWork)
     remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;
   const clean = `clean outside .forge/${branch === null ? ', on a detached HEAD' : ''}`;

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { newestInHistory, readManifests } from '../checkpoint/read.js';
+import { currentCheckpoint, readManifests } from '../checkpoint/read.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
 import { progressFile, shown, shownFrom } from '../core/paths.js';
@@ -161,7 +161,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
   if (!repository || !git) return NO_GIT;
   const [tree, newest, remote] = await Promise.all([
     readTreeStatus(git, shownFrom(repository.root, layout.dir)),
-    newestInHistory(context),
+    currentCheckpoint(context),
     findRemote(repository, git),
   ]);
   const setting = orElse(() => readConfig(context).git.default_branch, '');

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson } from '../support/forge.js';
 import { CONFIG, makeForge, makePlainForge } from '../support/forge-project.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { plan } from '../support/recovery.js';
 import { commitAll, component } from '../support/statuses.js';
 
 /** `main` follows a bare repository, and is one commit ahead of it and one behind. */
@@ -77,7 +78,7 @@ describe('forge status and git', () => {
     expect(await color()).toBe('red');
   });
 
-  it('VIS-01 GIT-05 a checkpoint counts if it is intact and an ancestor of HEAD', async () => {
+  it('VIS-01 GIT-05 a checkpoint counts if it is intact and leads to HEAD', async () => {
     const project = await makeForge();
     await forgeJson(project, ['checkpoint', 'create', 'A', '--verify', 'true']);
     const color = async (): Promise<string> => (await component(project, 'git')).color;
@@ -90,6 +91,21 @@ describe('forge status and git', () => {
     expect(await color()).toBe('green');
     project.git('tag', '-d', 'checkpoint/A-v1');
     expect(await color()).toBe('yellow');
+  });
+
+  it('VIS-01 GIT-06 after a squash merge it names the checkpoint that recover returns to', async () => {
+    const project = await makeForge();
+    project.git('switch', '-q', '-c', 'topic');
+    project.write('src/app.js', 'more\n');
+    commitAll(project);
+    await forgeJson(project, ['checkpoint', 'create', 'A', '--verify', 'true']);
+    project.git('switch', '-q', 'main');
+    project.git('merge', '-q', '--squash', 'topic');
+    project.git('commit', '-qm', 'Squashed (#1)');
+    const { checkpoint, rules } = await plan(project);
+    expect([checkpoint?.tag, rules.every(({ holds }) => holds)]).toEqual(['checkpoint/A-v1', true]);
+    const reasons = ['clean outside .forge/; last checkpoint: checkpoint/A-v1'];
+    expect(await component(project, 'git')).toMatchObject({ color: 'green', reasons });
   });
 
   it('VIS-01 without a checkpoint it is neutral until a session has ended and a feature passes', async () => {

@@ -213,7 +213,8 @@ describe('VIS-01 git', () => {
   });
 
   it('VIS-01 in a merge or rebase the way on is what git says, never a new commit', () => {
-    const remarks = judgeGit({ ...clean, operation: 'a rebase', ...files(2, 'changed') });
+    const without = { checkpoint: null, hasWork: true };
+    const remarks = judgeGit({ ...clean, ...without, operation: 'a rebase', ...files(2, 'changed') });
     expect(new Set(remarks.map(({ fix }) => fix))).toEqual(new Set(['git status']));
   });
 

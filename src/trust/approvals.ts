@@ -75,10 +75,13 @@ export function approvedBy(
 
 /** The state of each against the approvals. */
 export function judgeTrust(runnables: readonly Runnable[], approvals: readonly Approval[]): TrustItem[] {
-  const digests = new Set(approvals.map(({ digest }) => digest));
+  const approved = new Set(approvals.map(({ digest }) => digest));
+  const present = new Set(runnables.map(({ digest }) => digest));
+  // A feature has several tests: one that is still here was not changed into another one.
+  const gone = approvals.filter(({ digest }) => !present.has(digest));
   return runnables.map((one) => {
-    if (digests.has(one.digest)) return { ...one, state: 'trusted' };
-    const before = approvals.findLast(({ kind, name }) => kind === one.kind && name === one.name);
+    if (approved.has(one.digest)) return { ...one, state: 'trusted' };
+    const before = gone.findLast(({ kind, name }) => kind === one.kind && name === one.name);
     // All invariants have the same name, so another text is a new one.
     if (!before || one.kind === 'rule') return { ...one, state: 'new' };
     return { ...one, state: 'changed', before: before.content };

@@ -66,6 +66,16 @@ describe('judgeTrust', () => {
       { state: 'new' },
     ]);
   });
+
+  it('B-86 a second test of a feature is new: nothing is shown as removed while it is still there', () => {
+    const second = change(test, { content: 'npm run more' });
+    const items = judgeTrust([test, second], [approve(test)]);
+    expect(items).toEqual([
+      { ...test, state: 'trusted' },
+      { ...second, state: 'new' },
+    ]);
+    expect(judgeTrust([second], [approve(test)])).toMatchObject([{ state: 'changed', before: 'npm test' }]);
+  });
 });
 
 describe('diffLines', () => {

@@ -158,10 +158,10 @@ function whyInterrupted(context: Context, running: RunningSession): { interrupte
 
 function suggest(context: Context, features: readonly Feature[], session: Where['session']): string[] {
   const { task } = nextTask(context);
-  // In a fresh clone and a moved folder nothing is approved, so forge would run no test.
-  const isUntrusted = showTrust(context).items.some(
-    ({ kind, state }) => kind !== 'rule' && state !== 'trusted',
-  );
+  // In a fresh clone and a moved folder nothing is approved, so forge would run no test. An agent cannot approve it.
+  const isUntrusted =
+    !context.world.isAgent &&
+    showTrust(context).items.some(({ kind, state }) => kind !== 'rule' && state !== 'trusted');
   const first = [
     ...(isUntrusted ? ['forge trust'] : []),
     // An open entry keeps the session from ending.

@@ -53,8 +53,8 @@ function renderAll({ items, digest, trusted }: TrustReport, style: Style, readin
   const text = items.map((item) => renderItem(item, style, reading)).join('\n');
   // At the end, where a long script has not pushed it off the screen.
   const summary = open.length > 1 ? ['', 'To approve:', ...open.map(summarize)] : [];
-  const ci = `For CI, to approve exactly this: CI=1 FORGE_TRUST=${digest}`;
-  return [text, ...summary, '', state, ci].join('\n');
+  const ci = digest === undefined ? [] : [`For CI, to approve exactly this: CI=1 FORGE_TRUST=${digest}`];
+  return [text, ...summary, '', state, ...ci].join('\n');
 }
 
 const summarize = ({ name, content }: TrustItem): string => {

@@ -33,6 +33,7 @@ export type TrustReport = ReturnType<typeof showTrust>;
 /**
  * Everything from this repository that forge would run, where it would connect to, and what agents would obey, and whether
  * it may. `digest`: a value of FORGE_TRUST that approves everything that runs, in CI, in this repository and its clones.
+ * An agent does not get it, because it could set CI itself.
  */
 export function showTrust(context: Context) {
   const runnables = listRunnables(context);
@@ -47,7 +48,8 @@ export function showTrust(context: Context) {
     ...missingRules(named, approvals),
   ];
   const trusted = items.every(({ state }) => state === 'trusted');
-  return { identity: identityHere(context), digest: digestAll(ledger, runnables), items, trusted };
+  const digest = context.world.isAgent ? undefined : digestAll(ledger, runnables);
+  return { identity: identityHere(context), digest, items, trusted };
 }
 
 /** Only a pipeline approves by environment variable: one left over in a shell approves nothing. */
@@ -67,7 +69,7 @@ export function trustValueOf(context: Context, commands: readonly string[]): str
 /** A person at a terminal approves what was shown: the report's digest, and `rules` (and addresses). Exit 3 for anybody else. */
 export function approveTrust(
   context: Context,
-  input: { digest: string; rules?: readonly string[] },
+  input: { digest: string | undefined; rules?: readonly string[] },
 ): TrustReport {
   requireSupervisor(context, 'trust');
   refuseAgent(context, 'Approving what this repository runs');
@@ -160,7 +162,7 @@ export function requireTrust(
   const why = listed?.state === 'changed' ? 'changed since it was approved' : 'was not approved here';
   const unlisted = '  (after putting the command into [checkpoint] verify of .forge/config.toml)';
   throw refused('trust.needed', `${what} ${why}; nothing was run.`, {
-    hint: `forge trust${listed ? '' : unlisted}`,
+    hint: `${context.world.isAgent ? 'ask a human to run forge trust at a terminal' : 'forge trust'}${listed ? '' : unlisted}`,
   });
 }
 

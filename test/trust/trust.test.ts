@@ -1,6 +1,7 @@
 import { chmodSync, renameSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { TrustReport } from '../../src/index.js';
+import type { Where } from '../../src/status/where.js';
 import { cloneOf } from '../support/ci.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, featureFile, makeForge, snapshot } from '../support/forge-project.js';
@@ -56,6 +57,22 @@ describe('forge trust', () => {
     // Without CI the value approves nothing.
     expect(stdout).toMatch(/\nFor CI, to approve exactly this: CI=1 FORGE_TRUST=[0-9a-f]{64}\n$/);
     expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
+  });
+
+  it('B-85 an agent is not sent to forge trust, and gets no value for CI', async () => {
+    const project = await cloned();
+    const agent = { world: { isAgent: true } };
+    const { next, waiting } = await forgeJson<Where>(project, [], agent);
+    expect(next.join()).not.toContain('trust');
+    expect(waiting).toEqual([expect.stringMatching(/to approve: forge trust$/)]);
+    expect((await forgeError(project, ['done', 'A'], agent)).hint).toBe(
+      'ask a human to run forge trust at a terminal',
+    );
+    for (const words of [['trust'], ['trust', '--show']]) {
+      const { stdout, stderr } = await runForge(project, words, agent);
+      expect(stdout + stderr).toContain('Not all of it is approved');
+      expect(stdout + stderr).not.toMatch(/FORGE_TRUST|[0-9a-f]{64}/);
+    }
   });
 
   it('B-85 asks without the parts of init.sh that forge itself wrote, unless they were changed', async () => {
@@ -149,7 +166,7 @@ describe('forge trust', () => {
       expect((await runForge(project, args, PERSON)).exitCode).toBe(3);
     expect(differences(before, snapshot(process.env.HOME as string))).toEqual([]);
 
-    const { digest } = await forgeJson<TrustReport>(project, ['trust', '--show']);
+    const { digest = '' } = await forgeJson<TrustReport>(project, ['trust', '--show']);
     for (const wrong of ['', '1', 'true', digest.slice(1), digest.toUpperCase()])
       expect(
         (await forgeError(project, 'feature verify A', { env: { CI: '1', FORGE_TRUST: wrong } })).code,

@@ -14,6 +14,7 @@ import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { runTests, type VerificationRun, type VerifyWatch, whyNotRun } from '../feature/verify.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
+import { isShallow } from '../git/repository.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integrity.js';
 import { readRecords } from '../ledger/memory.js';
@@ -247,8 +248,10 @@ async function checkCheckpoints(context: Context, range: CiRange | null): Promis
     const [commit = '', ...author] = (await lastCommitOf(context, path, '--diff-filter=A')).split(' ');
     if (commit === '') return { message, fix: hint };
     const push = formatArgv(['git', 'push', (await findRemote(repository, git)) ?? ORIGIN, tag]);
+    // In a shallow clone the oldest commit seems to add every file.
+    const who = isShallow(repository) ? 'Its author' : `${oneLine(author.join(' '), 80)}, who created it,`;
     return {
-      message: `${message}. ${oneLine(author.join(' '), 80)}, who created it, has to push it: ${push}`,
+      message: `${message}. ${who} has to push it: ${push}`,
       fix: hint,
       ...(range?.ids.has(commit) ? {} : { warning: true }),
     };

@@ -56,12 +56,20 @@ export const readCommit = async (git: Git, rev = 'HEAD'): Promise<LoggedCommit |
 export const readPerson = async (git: Git): Promise<string | null> =>
   /^(.+) <[^<]*$/.exec((await git(['var', 'GIT_AUTHOR_IDENT'])).stdout.trim())?.[1] ?? null;
 
-/** Who committed each new file below a folder, by its path from the worktree's top. Looks back to an ISO time. */
-export async function newFileAuthors(git: Git, folder: string, since: string): Promise<Map<string, string>> {
+/** Who added each file below a folder since an ISO time, by its path from the top. `isWanted` chooses commits by subject. */
+export async function newFileAuthors(
+  git: Git,
+  [folder, since]: [folder: string, since: string],
+  isWanted: (subject: string) => boolean,
+): Promise<Map<string, string>> {
   const form = ['log', `--since=${since}`, '--diff-filter=A', '--name-only', '--encoding=UTF-8'];
-  const { stdout } = await git([...form, '--format=%x01%an', '--', folder]);
+  const { stdout } = await git([...form, '--format=%x01%an%x00%s', '--', folder]);
   const commits = stdout.split('\u0001').slice(1).map(lines);
-  return new Map(commits.flatMap(([author = '', ...paths]) => paths.map((path) => [path, author] as const)));
+  const added = commits.flatMap(([title = '', ...paths]) => {
+    const [author = '', subject = ''] = title.split('\0');
+    return isWanted(subject) ? paths.map((path) => [path, author] as const) : [];
+  });
+  return new Map(added);
 }
 
 /** Commits that touched a path, newest first. */

@@ -1,6 +1,8 @@
+import { isOwnSubject } from '../commit/message.js';
 import { refused } from '../core/error.js';
 import { archiveFile, sessionsFolder, shownFrom } from '../core/paths.js';
 import { newFileAuthors } from '../git/read.js';
+import { isShallow } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
@@ -47,7 +49,7 @@ export interface SessionRow {
   next: string | null;
   resumed_from?: string;
   resumed_by?: string;
-  /** Who committed it. */
+  /** Who committed it at its end. Missing if another commit brought it. */
   by?: string;
 }
 
@@ -79,12 +81,15 @@ export async function listSessions(
   };
 }
 
-/** Names come from git: memory has no personal data. */
+/**
+ * Names come from git: memory has no personal data. Only forge's own commit has the person of the session: a squash has
+ * the author of the merge, and in a shallow clone the oldest commit seems to add every file.
+ */
 async function authorsOf({ git, repository, layout }: Context, archives: readonly ArchivedSession[]) {
   const [first] = archives;
-  if (!git || !repository || !first) return () => ({});
+  if (!git || !repository || !first || isShallow(repository)) return () => ({});
   const folder = shownFrom(repository.root, sessionsFolder(layout));
-  const authors = await newFileAuthors(git, folder, first.started_at);
+  const authors = await newFileAuthors(git, [folder, first.started_at], isOwnSubject);
   return ({ id }: ArchivedSession): { by?: string } => {
     const by = authors.get(shownFrom(repository.root, archiveFile(layout, id)));
     return by === undefined ? {} : { by };

@@ -104,6 +104,13 @@ describe('a session that was started here', () => {
     ]);
     expect((await runForge(clone, ['session', 'list'])).stdout).toMatch(/-001 +ended +\S+ \S+ +Ben<U\+001B>/);
     expect((await runForge(project, ['session', 'list'])).stdout).not.toContain('Ben');
+    const named = async (where: Project): Promise<(string | undefined)[]> =>
+      (await forgeJson<SessionOverview>(where, ['session', 'list'])).sessions.map(({ by }) => by);
+    // In a shallow clone its oldest commit seems to add everything.
+    expect(await named(cloneOf(clone, '--depth=1'))).toEqual([undefined, undefined]);
+    clone.git('reset', '-q', '--soft', 'HEAD~1');
+    clone.git('commit', '-qm', 'Squashed (#1)');
+    expect(await named(clone)).toEqual([undefined, expect.stringMatching(/^Ben/)]);
   });
 
   it('SES-13 counts in every worktree of the repository, and after many others', async () => {

@@ -67,7 +67,7 @@ export async function recover(
       { hint: 'forge checkpoint create   # while everything works' },
     );
   if (plan.decision === 'alert') return { ...plan, next: toSettle(plan) };
-  if (context.disk.dryRun) return { ...plan, next: [] };
+  if (context.disk.dryRun) return { ...plan, next: plan.decision === 'continue' ? toFix(plan) : [] };
   // Continuing changes nothing, so it needs no confirmation.
   if (plan.decision === 'rollback' && watch.confirm && !(await watch.confirm(plan)))
     throw refused(

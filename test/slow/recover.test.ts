@@ -137,6 +137,8 @@ describe('forge recover', () => {
     await recover(project);
     const rolled = snapshot(project.dir);
     expect((await runForge(project, ['recover', '--undo', '-n'])).stdout).toMatch(/would be undone/);
+    const { stdout } = await runForge(project, ['recover', '-n']);
+    expect(stdout).toMatch(/Go on\. To do:\n {2}forge checkpoint create\n/);
     expect(differences(rolled, snapshot(project.dir))).toEqual([]);
   });
 

@@ -131,32 +131,27 @@ const beforeItems = ({ before }: BriefingData): string[] =>
 
 /** The running session's next step. Without one, that of the last session on this task, then those handed over. */
 function nextItems(data: BriefingData): string[] {
-  const { next, last, before, handovers, tool } = data;
+  const { next, last, before, handovers } = data;
   if (next !== null) return [escapeControls(next)];
-  const sessions = new Set([...(before ? [before] : []), ...handovers]);
-  const steps = [...sessions].flatMap((session) =>
-    session.next === null
-      ? []
-      : [
-          stepItem(
-            data,
-            session,
-            [...sessions].map(({ id }) => id),
-          ),
-        ],
-  );
-  if (last?.status !== 'interrupted' || last.resumed_by) return steps;
-  const name = sessionName(last.id);
-  const did = ownWork(last).at(-1);
-  const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
-  return [...steps, `Session ${name} was interrupted${doing}: ${resumeStep(tool, name)}`];
+  const sessions = [...new Set([...(before ? [before] : []), ...handovers])];
+  const ids = sessions.map(({ id }) => id);
+  const named = sessions.filter((session) => session.next !== null);
+  const steps = named.map((session) => stepItem(data, session, ids));
+  const offer = last && offerOf(data, last);
+  if (!offer || named.some(({ id }) => id === last.id)) return steps;
+  return [...steps, `Session ${sessionName(last.id)} was ${offer}`];
 }
 
-function stepItem(
-  { focus, features }: BriefingData,
-  session: ArchivedSession,
-  all: readonly string[],
-): string {
+/** How to go on with a session, if it is the last one and was interrupted. */
+function offerOf({ last, tool }: BriefingData, { id }: ArchivedSession): string | null {
+  if (last?.id !== id || last.status !== 'interrupted' || last.resumed_by) return null;
+  const did = ownWork(last).at(-1);
+  const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
+  return `interrupted${doing}: ${resumeStep(tool, sessionName(id))}`;
+}
+
+function stepItem(data: BriefingData, session: ArchivedSession, all: readonly string[]): string {
+  const { focus, features } = data;
   const { id, next } = session;
   const { task } = focusIn(session);
   const isOther = focus.task !== null && task !== null && task !== focus.task;
@@ -164,6 +159,7 @@ function stepItem(
   const notes = [
     `from ${shownId(id, all)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`,
     ...(passed.length > 0 ? [`${firstNames(passed, 3)} passed since`] : []),
+    ...[offerOf(data, session) ?? []].flat(),
   ];
   return `${escapeControls(next ?? '')} (${notes.join('; ')})`;
 }

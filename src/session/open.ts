@@ -127,20 +127,15 @@ function leaveRunning(
   running: RunningSession,
   resume: string | undefined,
 ): ArchivedSession | null {
-  const name = sessionName(running.id);
-  const verdict = judgeRunning(context, running);
+  const what = running.parked ? 'was parked' : 'was interrupted';
   if (resume === undefined || !isMeant(running, resume))
-    requireTaken(context, readKfr(context), name, running.parked ? 'was parked' : 'was interrupted');
-  if (verdict.state === 'same') {
+    requireTaken(context, readKfr(context), sessionName(running.id), what);
+  if (judgeRunning(context, running).state === 'same') {
     clearShortTerm(context);
     return null;
   }
   // SES-14: an empty session cannot be resumed.
   if (resume === undefined && forgetEmpty(context, running)) return null;
-  if (resume === undefined)
-    context.warnings.push(
-      `Session ${name} was interrupted (${verdict.state === 'interrupted' ? verdict.why : 'taken over'}). Pick it up with: ${resumeStep(context.world.tool, name)}`,
-    );
   return finishSession(context, running, { status: 'interrupted' });
 }
 

@@ -180,10 +180,7 @@ describe('the parts of the briefing', () => {
     [
       'what can be resumed',
       { last: { ...last, status: 'interrupted' } },
-      [
-        'Wire it up (from 2026-02-28-session-003)',
-        'Session 2026-02-28-session-003 was interrupted: forge start --resume 2026-02-28-session-003',
-      ],
+      ['Wire it up (from 2026-02-28-session-003; interrupted: forge start --resume 2026-02-28-session-003)'],
     ],
     [
       'what passed since',

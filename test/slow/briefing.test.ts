@@ -97,10 +97,10 @@ describe('forge briefing', () => {
     await forgeJson(project, 'session start --take-over', {
       world: { holder: two, liveness: () => 'alive' },
     });
-    const offer = `Session ${session.id} was interrupted after "wired it": forge start --resume ${session.id}`;
+    const offer = `interrupted after "wired it": forge start --resume ${session.id}`;
     const next = async (): Promise<string[] | undefined> =>
       (await forgeJson<Briefing>(project, ['briefing'])).sections.find(({ key }) => key === 'next')?.items;
-    expect(await next()).toEqual([`half is left (from ${session.id})`, offer]);
+    expect(await next()).toEqual([`half is left (from ${session.id}; ${offer})`]);
     await forgeJson(project, ['session', 'discard', session.id]);
     expect(await next()).toEqual([`half is left (from ${session.id})`]);
   });

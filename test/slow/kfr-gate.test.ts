@@ -89,7 +89,7 @@ describe('working memory and sessions', () => {
     const { session } = await start(project, at(ada, 0));
     await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
     const next = await start(project, at(bob, 30, 'gone'));
-    expect(next.warnings.join()).toContain(`Pick it up with: forge start --resume ${session.id}`);
+    expect(next.briefing.text).toContain(`was interrupted: forge start --resume ${session.id}`);
     expect((await list(project)).entries).toEqual([]);
     await start(project, at(bob, 31), '--resume', session.id);
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);

@@ -98,7 +98,7 @@ describe('two agents in one worktree', () => {
     expect(again.focus.task).toBe('Write the lexer');
     expect((await bob.error('session', 'start')).code).toBe('session.held');
     await ada.kill();
-    expect((await bob.run('session', 'start')).stderr).toContain(`process ${ada.pid} is gone`);
+    expect((await bob.run('session', 'start')).stdout).toContain('was interrupted');
   });
 
   it('SES-09 knows an agent whose shell runs each command in a copy of itself', async () => {
@@ -135,7 +135,7 @@ describe('a dead holder', () => {
       const again = await ada.json<StartedSession>('session', 'start');
 
       expect(again.session.state).toBe('started');
-      expect(again.warnings.join()).toContain('was interrupted');
+      expect(again.briefing.text).toContain('was interrupted after "half of it": forge start --resume');
       await ada.run('session', 'end', '--no-commit');
     }
   });
@@ -221,7 +221,7 @@ describe('an abandoned session', () => {
       });
     const next = await start(project, at(bob, 14.9, 'gone'));
     expect(next.session.id).toBe('2026-03-01-session-002');
-    expect(next.warnings.join()).toMatch(`forge start --resume ${session.id}`);
+    expect(next.briefing.text).toMatch(`forge start --resume ${session.id}`);
     const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
       path.startsWith(session.id),
     );

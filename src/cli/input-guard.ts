@@ -1,5 +1,5 @@
 import { ForgeError, usage } from '../core/error.js';
-import { mapTexts } from '../core/text.js';
+import { codePoint, mapTexts } from '../core/text.js';
 import type { Field } from '../guard/document.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './spec.js';
@@ -81,7 +81,9 @@ export async function refuseFields(
   const [first] = found;
   if (!first) return;
   if (first.class === 'invisible')
-    throw usage('text.hidden_character', `${first.field} has a ${first.what} (rule ${first.rule}).`);
+    throw usage('text.hidden_character', `${first.field} has a ${first.what} (rule ${first.rule}).`, {
+      hint: `Remove the character ${codePoint(first.value)}.`,
+    });
   if (records) await opened?.guard.refuseInput(found);
   throw new ForgeError(
     'secret',

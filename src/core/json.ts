@@ -96,8 +96,9 @@ function strictVisitor(text: string): JSONVisitor {
     },
     onError: (_, offset, length) => {
       const char = text.charAt(offset);
-      if (offset + length >= text.trimEnd().length && !/[}\],]/.test(char))
-        throw problemIn(text, 'it breaks off in the middle', text.length);
+      const end = text.trimEnd().length;
+      if (offset + length >= end && !/[}\],]/.test(char))
+        throw problemIn(text, 'it breaks off in the middle', end);
       const what = char === '"' ? 'invalid string' : `unexpected ${JSON.stringify(char)}`;
       throw problemIn(text, what, offset);
     },

@@ -14,7 +14,7 @@ const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
 const EVERY_HIDDEN = new RegExp(HIDDEN.source, 'gu');
 
-const codePoint = (char: string): string =>
+export const codePoint = (char: string): string =>
   `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 interface TextRule {
@@ -40,6 +40,7 @@ export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEX
     throw usage(
       'text.hidden_character',
       `${what} has the control or invisible character ${codePoint(hidden[0])} at position ${hidden.index}.`,
+      { hint: `Remove the character ${codePoint(hidden[0])}.` },
     );
   if (!lines && /[\n\u2028\u2029]/.test(text)) throw usage('text.lines', `${what} must be one line.`);
   return text;

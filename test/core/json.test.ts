@@ -53,6 +53,7 @@ describe('parseJson', () => {
     ['values without a list', '1,2', 'unexpected ","', 1],
     ['an empty file', '', 'the file is empty', 0],
     ['a file cut off', '{"a": [1, 2', 'it breaks off in the middle', 11],
+    ['a file cut off before its last line break', '{bad\n', 'it breaks off in the middle', 4],
     ['a file cut off in a string', '{"a": "b', 'it breaks off in the middle', 8],
     ['a stray comma in an object', '{"a": 1,}', 'unexpected "}"', 8],
     ['a comment', '{"a": 1 // one\n}', 'unexpected "/"', 8],

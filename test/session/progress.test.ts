@@ -93,6 +93,19 @@ describe('forge progress', () => {
     ]);
   });
 
+  it('B-13 SES-04 names the character that cannot be stored, and says to remove it', async () => {
+    const { project } = await started();
+    for (const [text, name] of [
+      ['done\u0007', 'U+0007'],
+      ['a \u202e b', 'U+202E'],
+    ] as const)
+      for (const input of [{ args: [text] }, { args: ['-'], stdin: text }])
+        expect(await forgeError(project, ['log', ...input.args], input)).toMatchObject({
+          code: 'text.hidden_character',
+          hint: `Remove the character ${name}.`,
+        });
+  });
+
   it('SES-04 without a session nothing is written, and the message says how to start one', async () => {
     const project = await makeForge();
     const before = snapshot(project.dir);

@@ -327,7 +327,12 @@ async function checkFeatures(
     if (!last || (last.exit_code === 0 && not_run === null)) continue;
     const now = not_run === null ? 'fails now' : 'did not run';
     const what = `is marked passing and ${now}: ${formatArgv(last.argv)}: ${not_run ?? whyFailed(last)}`;
-    failures.push({ ...describeFeature(context, feature, what), output: last.output.tail.slice(-4096) });
+    const fix = not_run === null ? {} : { fix: 'install what the test needs before: sh .forge/init.sh' };
+    failures.push({
+      ...describeFeature(context, feature, what),
+      ...fix,
+      output: last.output.tail.slice(-4096),
+    });
   }
   const findings = [...unproven, ...failures, ...regressed, ...warnings];
   const refused = testable.filter((one) => !trusted.includes(one)).map(({ feature }) => feature.id);

@@ -93,7 +93,7 @@ export const displayWidth = (text: string): number =>
 const HEAD = /^ *(?:[-*●◐○✓✗→!>+x] |\d+[.)] |\[\d\d:\d\d\] )|\S {2,}(?=\S)/g;
 
 /** A command to copy, which only the terminal may break. */
-const COMMAND = /(?:^ +|→ |\S {2,})(?:forge|git|cp|mv|rm|export|npm|npx) [\w-]/;
+const COMMAND = /(?:^ *|→ |: |\S {2,})(?:forge|git|cp|mv|rm|sh|export|npm|npx|CI=1) [\w-]/;
 
 /** Breaks at spaces. Continuation rows are indented to the last column, bullet or time stamp in the left half. */
 export function wrapLine(line: string, width: number): string {

@@ -82,13 +82,16 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     updated: fresh(known.updated, 'updated'),
     backtrace: {
       parent: parent?.short ?? 'none',
-      parentNote: parent ? oneLine(parent.subject, 60) : undefined,
+      parentNote: parent ? noteOf(parent) : undefined,
       linear: issue !== undefined && !features.includes(issue) ? issue : 'none',
       session: known.session?.name ?? 'none',
     },
     ledger: [...known.ledger],
   };
 }
+
+/** `#12` would link the commit to that pull request, and begins a footer for commitlint. */
+const noteOf = ({ subject }: { subject: string }): string => oneLine(subject.replace(/#(?=\d)/g, ''), 60);
 
 const DOCS = /^docs?\/|\.(?:md|mdx|rst|adoc)$/i;
 
@@ -144,7 +147,10 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
 function describeWork(log: readonly string[], all: KnownWork['files']): string[] {
   const done = log.filter((line) => !RECORDED.test(line));
   const others = all.filter(({ path }) => !path.startsWith('.forge/'));
-  const files = others.length > 0 ? others : all;
+  // Settings of tools come last.
+  const files = (others.length > 0 ? others : all).toSorted(
+    (a, b) => Number(a.path.startsWith('.')) - Number(b.path.startsWith('.')),
+  );
   const shown = files.slice(0, MAX_FILES).map(({ status, path }) => ({ status, name: oneLine(path, 120) }));
   const more = files.length > MAX_FILES ? [plural(files.length - MAX_FILES, 'more file')] : [];
   if (done.length === 0)
@@ -191,7 +197,7 @@ export function gatherMessages(
     updated: unique(messages.flatMap(({ updated }) => updated)),
     backtrace: {
       parent: start?.short ?? 'none',
-      parentNote: start ? oneLine(start.subject, 60) : undefined,
+      parentNote: start ? noteOf(start) : undefined,
       linear: lastNamed('linear'),
       session: lastNamed('session'),
     },

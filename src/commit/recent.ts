@@ -54,7 +54,7 @@ function notePastHooks(context: Context, commits: readonly Commit[]): void {
   if (!first) return;
   const range = `${since.slice(0, 12)}..${newest.short}`;
   warnings.push(
-    `${plural(wrong.length, 'commit')} since the last session ${wrong.length === 1 ? 'does' : 'do'} not follow the commit protocol (the first: ${first.short})${enforce === 'warn' ? '' : ' and bypassed the hooks'}. More: forge commit check --range ${range}`,
+    `${plural(wrong.length, 'commit')} since the last session began ${wrong.length === 1 ? 'does' : 'do'} not follow the commit protocol (the first: ${first.short})${enforce === 'warn' ? '' : ' and bypassed the hooks'}. More: forge commit check --range ${range}`,
   );
 }
 

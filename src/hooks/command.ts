@@ -29,7 +29,11 @@ function describeEffect({ hooks, enforce, who }: HooksReport, style: Style): str
   const rejects = enforce === 'block' ? `${messages}, and secrets in any commit` : 'secrets';
   const reports = enforce === 'warn' ? `. It reports ${messages}` : '';
   const others = WHO.filter((one) => one !== who).join('|');
-  const ways = `Whose commits: forge config set commit.who ${others}   Report only: forge config set commit.enforce warn   Once: git commit --no-verify`;
+  const ways = columns([
+    ['Whose commits:', `forge config set commit.who ${others}`],
+    ['Report only:', 'forge config set commit.enforce warn'],
+    ['Once:', 'git commit --no-verify'],
+  ]);
   return [`From now on git rejects ${rejects} (forge help hooks)${reports}.\n${style.dim(ways)}`];
 }
 

@@ -32,6 +32,8 @@ export interface InitInput {
   hooks?: string | undefined;
   /** Adds forge's block to the project's own hooks. */
   beside?: boolean | undefined;
+  /** Only agents' commits have to follow the protocol. */
+  agentsOnly?: boolean | undefined;
 }
 
 /** Exit 2 for an invalid choice, before anything is written. */
@@ -69,12 +71,12 @@ const isConventional = ({ convention }: Findings): boolean =>
   convention !== null && convention.name !== 'pull requests';
 
 /** The settings that config.toml starts with, besides the defaults. */
-export function settingsFor({ test, idPattern, branch, hooks }: InitInput, found: Findings) {
+export function settingsFor({ test, idPattern, branch, hooks, agentsOnly }: InitInput, found: Findings) {
   const settings: [section: string, key: string, value: string | string[]][] = [];
   const ids = idPattern ?? found.idPattern ?? '';
   if (ids !== '' && ids !== DEFAULT_SETTINGS.id_pattern) settings.push(['commit', 'id_pattern', ids]);
   // In a project with another convention only agents follow the protocol, and their subjects have the usual form.
-  if (found.convention) settings.push(['commit', 'who', 'agents']);
+  if (found.convention || agentsOnly) settings.push(['commit', 'who', 'agents']);
   if (isConventional(found)) settings.push(['commit', 'style', 'conventional']);
   if (hooks === 'warn') settings.push(['commit', 'enforce', 'warn']);
   const unsure = found.branch && !found.branch.known ? found.branch.name : '';

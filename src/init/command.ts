@@ -46,8 +46,11 @@ async function ask(call: Call, cwd: string, input: InitInput): Promise<void> {
   await askToSetUp(project, input);
 }
 
+const PROTOCOL = 'Whose commits must have a message as forge commit writes it (## What, ## Why, …)?';
+const WHOSE = ['mine too', 'only those of agents'] as const;
+
 async function askToSetUp({ agents, isRepository, found }: ProjectView, input: InitInput): Promise<void> {
-  const { confirm } = await import('../cli/prompt.js');
+  const { choose, confirm } = await import('../cli/prompt.js');
   if (input.agents === undefined && agents.length > 0) {
     if (await confirm(`Add forge to ${agents.join(', ')}? It gets a briefing and tools.`)) {
       input.agents = 'found';
@@ -55,15 +58,18 @@ async function askToSetUp({ agents, isRepository, found }: ProjectView, input: I
     }
   }
   if (input.hooks === undefined && isRepository) {
-    const whose = found.convention ? "agents' commits" : 'commits';
-    const question = `Install git hooks? Existing ones get a marked block. git then refuses secrets, and ${whose} without a reason.`;
-    if (await confirm(question)) Object.assign(input, { hooks: 'block', beside: true });
+    const whose = found.convention ? ", and agents' commits that do not follow forge's protocol" : '';
+    const question = `Install git hooks? Existing ones get a marked block. git then refuses secrets${whose}.`;
+    if (await confirm(question)) {
+      Object.assign(input, { hooks: 'block', beside: true });
+      if (!found.convention) input.agentsOnly = (await choose(PROTOCOL, WHOSE, WHOSE[0])) === WHOSE[1];
+    }
   }
 }
 
 const COMMENTS: Readonly<Record<string, string>> = {
   [PRETTIER_IGNORE]: 'prettier would reformat memory at each commit',
-  'sh .forge/init.sh': 'install dependencies, run a quick check',
+  'sh .forge/init.sh': 'installs dependencies and runs the tests',
   'forge import': 'take over notes and tasks of other tools; shows the plan first',
 };
 

@@ -20,7 +20,7 @@ import {
 import { termsOf } from './terms.js';
 
 /** The version of the tables, of the documents and of the term rules. */
-const VERSION = 12;
+const VERSION = 13;
 /** The number of documents per call of the library. */
 const BATCH = 500;
 /** Milliseconds to wait for another writing process. */

@@ -92,8 +92,10 @@ function split(token: string): string[] {
   const { part, dense } = patternsFor(token);
   const runs = dense && token.match(dense);
   if (runs) return runs.flatMap(pairs);
-  const parts = (token.match(part) ?? [token]).flatMap((each) => termOf(each) ?? []);
-  return parts.length > 1 ? [token.toLowerCase(), ...parts] : parts;
+  const parts = token.match(part) ?? [token];
+  const terms = parts.flatMap((each) => termOf(each) ?? []);
+  // `getMajor` counts whole too, although `get` is a stop word.
+  return parts.length > 1 && terms.length > 0 ? [token.toLowerCase(), ...terms] : terms;
 }
 
 function pairs(run: string): string[] {

@@ -1,6 +1,6 @@
 import { type CommitMessage, formatCommitMessage } from '../commit/message.js';
 import { ForgeError } from '../core/error.js';
-import { shownFrom } from '../core/paths.js';
+import { archiveFile, shownFrom } from '../core/paths.js';
 import { newlyPassing, readFeatures } from '../feature/store.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import { describeUnsigned } from '../git/tags.js';
@@ -86,13 +86,20 @@ async function describeWork(
   const subject = taskTitle(focus, [feature, linear_issue]) || sessionName(running.id);
   const verified = features.filter(({ verified_at }) => verified_at && verified_at >= running.started_at);
   const passing = await newlyPassing(context, verified);
+  // SES-14: an empty session has no archive.
+  const isKept = context.disk.exists(archiveFile(context.layout, running.id));
   return {
     id: linear_issue ?? feature ?? 'FORGE',
     subject: `Session end: ${subject}`,
-    what: done.length > 0 ? [...done] : ['Archived the session'],
+    what:
+      done.length > 0 ? [...done] : [isKept ? 'Archived the session' : 'Saved what was changed in .forge/'],
     why: reasonOf(focus, running.goal, ids) || 'The next session starts from what this one knew.',
     learned: [...learned],
     updated: passing.map(({ id }) => `features.json (${id} now passing)`),
-    backtrace: { parent: 'none', linear: linear_issue ?? 'none', session: sessionName(running.id) },
+    backtrace: {
+      parent: 'none',
+      linear: linear_issue ?? 'none',
+      session: isKept ? sessionName(running.id) : 'none',
+    },
   };
 }

@@ -145,11 +145,11 @@ function describeParked(context: Context, folder: string): string[] {
   return [`${plural(parked.length, 'entry waits', 'entries wait')} for a person: forge ${folder}kfr list`];
 }
 
-/** The running session's next step, else the first that the next start hands over. */
-function nextStep(context: Context, features: readonly Feature[]): string | null {
-  if (readRunning(context)) return readProgress(context).next ?? null;
-  return handoversOf(recentArchives(context), features, ownSessions(context))[0]?.next ?? null;
-}
+/** The running session's next step, else the first that was handed over. */
+const nextStep = (context: Context, features: readonly Feature[]): string | null =>
+  (readRunning(context) && readProgress(context).next) ??
+  handoversOf(recentArchives(context), features, ownSessions(context))[0]?.next ??
+  null;
 
 function whyInterrupted(context: Context, running: RunningSession): { interrupted?: string } {
   const verdict = judgeRunning(context, running);

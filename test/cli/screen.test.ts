@@ -43,7 +43,8 @@ describe('VIS-01 lines that are too long', () => {
     expect(wrapLine('short', 20)).toBe('short');
     // What is copied from the screen has to be one line.
     const command = '  → git restore --source=7d04d51ae622 -- .forge/config.toml   # the newest good one';
-    expect(wrapLine(command, 30)).toBe(command);
+    const inText = 'To take this back: git rm -rfq .forge; rm -rf "$(git rev-parse --git-common-dir)/forge"';
+    for (const line of [command, inText]) expect(wrapLine(line, 30)).toBe(line);
     expect(wrapLine('/a/path/that/is/longer/than/a/line', 20)).toBe('/a/path/that/is/lo\n  nger/than/a/line');
   });
 
@@ -54,7 +55,7 @@ describe('VIS-01 lines that are too long', () => {
         maxLength: 12,
         unit: fc.constantFrom('a', 'Z', '-', '登', '👩‍💻', 'é', 'e\u0301'),
       }),
-      fc.constantFrom('  ', '->', 'forge', red('two words'), red('登登登登登登登')),
+      fc.constantFrom('  ', '->', 'forge:', red('two words'), red('登登登登登登登')),
     );
     // Rows come composed (NFC), and each has its own colours.
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one

@@ -341,6 +341,15 @@ describe('forge recall', () => {
     expect(stdout).not.toContain('cantina');
   });
 
+  it('AGT-03 the only text with a name comes before those that share a part of it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'Major version', '--id', 'major-version', '--no-run']);
+    await forgeJson(project, ['learn', 'A major version needs a changelog', '--as', 'success']);
+    await forgeJson(project, ['note', 'add', 'use getMajor in cli.js']);
+    const { hits } = await forgeJson<{ hits: { text: string }[] }>(project, ['recall', 'getMajor']);
+    expect(hits[0]?.text).toBe('use getMajor in cli.js');
+  });
+
   it('LTM-20 related terms come from the records that have both; a hit names the one that matched', () => {
     const texts = [
       ...Array.from({ length: 5 }, (_, i) => `kestrel${'.'.repeat(i + 1)} and falconer: case${i} seen${i}`),

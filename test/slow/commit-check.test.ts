@@ -154,7 +154,7 @@ function bypass(project: Project, subject: string, ...flags: string[]): string {
   return project.git('rev-parse', '--short', 'HEAD');
 }
 
-const ONE = /1 commit since the last session does not follow the commit protocol \(the first: (\w+)\)/;
+const ONE = /1 commit since the last session began does not follow the commit protocol \(the first: (\w+)\)/;
 
 describe('commits that bypassed the hooks', () => {
   it('B-50 reports a commit made with --no-verify once, at the next start', async () => {
@@ -165,7 +165,7 @@ describe('commits that bypassed the hooks', () => {
     const [told, ...more] = await again(project);
     expect(more).toEqual([]);
     expect(told).toContain(
-      `2 commits since the last session do not follow the commit protocol (the first: ${first})`,
+      `2 commits since the last session began do not follow the commit protocol (the first: ${first})`,
     );
     const args = told?.replace(/^.*More: forge /, '').split(' ') as string[];
     const { stdout, exitCode } = await runForge(project, [...args, '--json']);

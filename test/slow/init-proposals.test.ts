@@ -191,9 +191,11 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
         ['Add forge to Claude Code', 'y\r'],
         ['without asking each time', '\r'],
         ['Install git hooks', 'y\r'],
+        ['Whose commits', '\u001b[B\r'],
       ],
     );
     expect(exitCode).toBe(0);
+    expect(settings(project)).toMatchObject({ commit: { who: 'agents' } });
     expect(shown).not.toContain('merged into');
     // One down from "mixed".
     expect(project.read('.forge/init.sh')).not.toMatch(/^part /m);

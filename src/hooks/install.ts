@@ -195,8 +195,13 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   const { others = false, prepare, who } = checkInput(HooksInput, raw);
   requireSupervisor(context, 'config');
   refuseAgent(context, "Changing git's hooks");
-  const plans = planHooks(await readFolder(context), prepare);
+  const folder = await readFolder(context);
+  const plans = planHooks(folder, prepare);
   requireConsent(plans, others);
+  if (!folder.isHusky && existsSync(join(folder.repository.root, '.husky')))
+    context.warnings.push(
+      'The project has .husky/, which git does not use in this clone yet. Once husky is set up, run again: forge hooks install',
+    );
   const { disk, layout, git } = context;
   const record = disk.readDocument(HOOKS_RECORD, hooksRecordFile(layout), NO_HOOKS).value;
   const { installed_at = timestamp(context), head = git && (await commitAt(git, 'HEAD')) } = record;
@@ -270,6 +275,10 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
   writeHooks(context, changes, () => {
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
   });
+  if (/\bforge\/hook\b/.test(readLefthookFiles(repository.root)))
+    context.warnings.push(
+      "lefthook's settings still have forge's lines, which do nothing now. Remove them by hand.",
+    );
   return report(context, plans, ({ hook }) => (changed.has(hook) ? 'removed' : 'absent'));
 }
 

@@ -112,7 +112,9 @@ describe('forge hooks beside others', () => {
     expect(project.read('.forge/git/commits.log')).toContain('Brief description');
     expect(commit(project, { ...env, OWN_LOG: log }, 'no protocol').exitCode).toBe(1);
     // Without the script, the lines pass.
-    forge(project, 'hooks', 'uninstall');
+    expect(forge(project, 'hooks', 'uninstall').stderr).toContain(
+      "lefthook's settings still have forge's lines",
+    );
     expect(commit(project, { ...env, OWN_LOG: log }, 'no protocol').exitCode).toBe(0);
   });
 });
@@ -172,8 +174,10 @@ describe('forge hooks in any hooks folder', () => {
 
   it('GIT-03 doctor reports that husky took over, and its command fixes the hooks', () => {
     const project = makeForgeRepository();
-    hooks(project, 'install');
     mkdirSync(join(project.dir, '.husky/_'), { recursive: true });
+    expect(hooks(project, 'install').stderr).toContain(
+      'Once husky is set up, run again: forge hooks install',
+    );
     project.git('config', 'core.hooksPath', '.husky/_');
     expect(hooks(project, 'status').stdout).toMatch(/not installed.*\n\nforge hooks install\n$/s);
     const { stdout } = runBinary(project.dir, ['doctor']);

@@ -69,7 +69,6 @@ export const sessionFile = inForge('memory', 'short-term', 'session.json');
 export const sessionsFolder = inForge('memory', 'sessions');
 /** `memory/sessions/<id>.json` */
 export const archiveFile = named(sessionsFolder);
-export const linearFolder = inForge('linear');
 export const activeIssuesFolder = inForge('linear', 'active.d');
 export const activeIssuesFile = inForge('linear', 'active.json');
 export const doneIssuesFolder = inForge('linear', 'history');

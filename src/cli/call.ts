@@ -96,7 +96,7 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
   };
   const harmlessOutput = (chunk: string): string => escapeControls(chunk.replaceAll('\r\n', '\n'));
   const say = (line: string): void => writeError(`${fitScreen(line, errorWidth)}\n`);
-  const onScreen = (text: string): string => fitScreen(text, width);
+  const onScreen = (text: string, isPanel = false): string => fitScreen(text, width, isPanel);
   return {
     progress: (label: string): ProgressBar => {
       const bar = makeProgressBar(label, silent ? null : liveWidth, (text) => io.stderr.write(text));

@@ -104,7 +104,7 @@ export interface Call {
   /** Writes a part of the answer to stdout before the rest is known. False when the reader closed its end. */
   print(line: string): boolean;
   /** Fits an answer to the terminal on stdout. */
-  onScreen(text: string): string;
+  onScreen(text: string, isPanel?: boolean): string;
   channel: Io['channel'];
   world: World;
   style: Style;

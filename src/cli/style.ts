@@ -73,13 +73,16 @@ export const widthOf = (output: {
 }): number | null =>
   output.isTerminal ? (output.columns ?? Number.POSITIVE_INFINITY) || DEFAULT_WIDTH : null;
 
-/** Breaks lines that are too long. Null: output to a pipe is not changed. */
-export const fitScreen = (text: string, width: number | null): string =>
+/** A command to copy, which only the terminal may break. */
+const COMMAND = /(?:^ *|→ |: |\S {2,})(?:forge|git|cp|mv|rm|sh|export|npm|npx|CI=1) [\w-]/;
+
+/** Breaks lines that are too long. Null: output to a pipe is not changed. A panel is drawn again, so its lines all fit. */
+export const fitScreen = (text: string, width: number | null, isPanel = false): string =>
   width === null
     ? text
     : text
         .split('\n')
-        .map((line) => wrapLine(line, width))
+        .map((line) => (COMMAND.test(line.replace(COLOR, '')) && !isPanel ? line : wrapLine(line, width)))
         .join('\n');
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with one
@@ -92,14 +95,10 @@ export const displayWidth = (text: string): number =>
 /** A bullet or a time stamp at the start, or a gap between columns. */
 const HEAD = /^ *(?:[-*●◐○✓✗→!>+x] |\d+[.)] |\[\d\d:\d\d\] )|\S {2,}(?=\S)/g;
 
-/** A command to copy, which only the terminal may break. */
-const COMMAND = /(?:^ *|→ |: |\S {2,})(?:forge|git|cp|mv|rm|sh|export|npm|npx|CI=1) [\w-]/;
-
 /** Breaks at spaces. Continuation rows are indented to the last column, bullet or time stamp in the left half. */
 export function wrapLine(line: string, width: number): string {
   if (displayWidth(line) <= width) return line;
   const plain = line.replace(COLOR, '');
-  if (COMMAND.test(plain)) return line;
   const heads = [...plain.matchAll(HEAD)]
     .map(({ 0: match, index }) => plain.slice(0, index + match.length))
     .filter((head) => displayWidth(head) <= width / 2);

@@ -46,12 +46,12 @@ async function watch(call: Call): Promise<void> {
   const draw = async (): Promise<void> => {
     try {
       const panel = await readPanel(call);
-      if (isLive) shown = call.onScreen(renderPanel(panel, style));
+      if (isLive) shown = call.onScreen(renderPanel(panel, style), true);
       else if (flags.json) send(`${jsonLine({ at: world.now().toISOString(), ...panel.status })}\n`);
       else send(`${world.now().toISOString()}  ${renderShort(panel.status, style)}\n`);
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-      shown = call.onScreen(`${style.bad(error.message)}\n${error.hint ?? ''}`);
+      shown = call.onScreen(`${style.bad(error.message)}\n${error.hint ?? ''}`, true);
       if (!isLive) call.say(error.message);
     }
     if (isLive) send(`${CLEAR}${shown}\n`);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { columns, displayWidth, makeStyle, wrapLine } from '../../src/cli/style.js';
+import { columns, displayWidth, fitScreen, makeStyle, wrapLine } from '../../src/cli/style.js';
 
 const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
 
@@ -44,7 +44,7 @@ describe('VIS-01 lines that are too long', () => {
     // What is copied from the screen has to be one line.
     const command = '  → git restore --source=7d04d51ae622 -- .forge/config.toml   # the newest good one';
     const inText = 'To take this back: git rm -rfq .forge; rm -rf "$(git rev-parse --git-common-dir)/forge"';
-    for (const line of [command, inText]) expect(wrapLine(line, 30)).toBe(line);
+    for (const line of [command, inText]) expect(fitScreen(line, 30)).toBe(line);
     expect(wrapLine('/a/path/that/is/longer/than/a/line', 20)).toBe('/a/path/that/is/lo\n  nger/than/a/line');
   });
 
@@ -55,7 +55,7 @@ describe('VIS-01 lines that are too long', () => {
         maxLength: 12,
         unit: fc.constantFrom('a', 'Z', '-', '登', '👩‍💻', 'é', 'e\u0301'),
       }),
-      fc.constantFrom('  ', '->', 'forge:', red('two words'), red('登登登登登登登')),
+      fc.constantFrom('  ', '->', 'forge', red('two words'), red('登登登登登登登')),
     );
     // Rows come composed (NFC), and each has its own colours.
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one

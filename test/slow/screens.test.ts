@@ -32,13 +32,15 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
   const UTF8 = { LANG: 'C.UTF-8', LC_ALL: '', NO_COLOR: '1' };
 
   it.each(WIDTHS)(
-    'VIS-01 at %i columns no line is wider, and none has an escape without colour',
+    'VIS-01 at %i columns no line but a command is wider, and none has an escape without colour',
     async (columns) => {
       const project = await worked();
       for (const args of COMMANDS) {
         const { lines, raw } = await onScreen(project.dir, args, { columns, env: UTF8 });
         // Joined lines: what the terminal itself had to break would be wider.
-        const wide = lines.filter((line) => displayWidth(line) > columns);
+        const wide = lines.filter(
+          (line) => displayWidth(line) > columns && !/\b(?:forge|git) [a-z]/.test(line),
+        );
         expect([args, wide]).toEqual([args, []]);
         expect([args, raw.includes('\u001b')]).toEqual([args, false]);
         expect([args, lines.join('')]).not.toEqual([args, '']);

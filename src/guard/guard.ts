@@ -5,7 +5,7 @@ import { escapeControls } from '../core/text.js';
 import { gitIn } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
 import type { Config } from '../project/config.js';
-import { type Context, readConfig } from '../project/project.js';
+import { type Context, readConfig, warnOnce } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import type { Field, Found } from './document.js';
 import { fingerprintOf, isMarked, markOf, rememberFindings } from './fingerprint.js';
@@ -62,6 +62,8 @@ export async function loadGuard(env: Env, context?: Context): Promise<Guard> {
 /** The repository's own rules. Unreadable settings stop only the commands that need them. */
 async function addedRules(context: Context): Promise<readonly Rule[]> {
   const settings = guardSettings(context);
+  if (!settings && context.disk.exists(configFile(context.layout)))
+    warnOnce(context, '.forge/config.toml cannot be read, so its guard rules did not apply: forge doctor');
   if (!settings || (settings.rules.length === 0 && settings.gitleaks === '')) return [];
   return (await import('./added-rules.js')).readAddedRules(context, settings.rules, settings.gitleaks);
 }

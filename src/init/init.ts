@@ -9,6 +9,7 @@ import {
   initScript,
   knowledgeFile,
   shown,
+  skillsFolder,
   templateTarget,
 } from '../core/paths.js';
 import { initPart, templatesFolder } from '../core/templates.js';
@@ -195,14 +196,24 @@ const EMPTY_FOLDERS = [
   ...['code', 'docs', 'reports'].map((type) => `memory/artifacts/${type}`),
 ];
 
+/** A skill of forge's that was removed by a commit, while git still has others. */
+const isRetired = ({ layout, repository }: Context, file: string): boolean => {
+  const [folder, skill] = file.split('/');
+  if (folder !== 'skills' || repository === null) return false;
+  const skills = `${shown(layout, skillsFolder(layout))}/`;
+  return indexHas(repository, skills) && !indexHas(repository, `${skills}${skill}/`);
+};
+
 /** The files of RFC-9060 §2.1 and §4.2, from `templates/forge`. */
-function treeFiles({ layout }: Context, name: string, settings: ReturnType<typeof settingsFor>): TreeFile[] {
+function treeFiles(context: Context, name: string, settings: ReturnType<typeof settingsFor>): TreeFile[] {
+  const { layout } = context;
   const top = join(templatesFolder(), 'forge');
   const entries = readdirSync(top, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
   const names = entries.map((entry) => relative(top, join(entry.parentPath, entry.name)));
-  return names.sort().map((file) => {
+  const wanted = names.filter((file) => !isRetired(context, file));
+  return wanted.sort().map((file) => {
     const bytes = readFileSync(join(top, file));
     const path = templateTarget(layout, RENAMED[file] ?? file);
     if (file !== 'config.toml') return { path, bytes };

@@ -6,6 +6,7 @@ import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, toFinding } from '../guard/guard.js';
 import { describeForeignEdits, findForeignEdits } from '../project/edits.js';
 import { type Context, warnFileSystem } from '../project/project.js';
+import { warnUnreviewed } from './audit.js';
 import { type Finding, makeFinding } from './compare.js';
 import { type Container, linesOf } from './container.js';
 import { gitFolder, ledgerFolder } from './files.js';
@@ -45,6 +46,7 @@ export async function verifyMemory(
 ): Promise<Integrity> {
   warnFileSystem(context);
   const verdict = await verifyAndRepair(context);
+  warnUnreviewed(context, verdict.waiting);
   const { graph } = verdict.snapshot;
   // Git answers both while the other one runs.
   const [signatures, edits] = await Promise.all([

@@ -17,8 +17,9 @@ import { readTreeStatus } from '../git/status.js';
 import { describePause } from '../guard/fingerprint.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
+import { describeUnreviewed } from '../ledger/audit.js';
 import { describeFinding, meaningOf } from '../ledger/compare.js';
-import { describeSize, readSize } from '../ledger/growth.js';
+import { ACCEPT, describeSize, readSize } from '../ledger/growth.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { doneIds } from '../linear/issue.js';
 import { readQueue } from '../linear/queue.js';
@@ -115,6 +116,7 @@ async function checkLedger(context: Context): Promise<Remark[]> {
     ...verdict.halts.map(({ reasons }) => red(`an open breach: ${oneLine(reasons[0] ?? '', 300)}`, VERIFY)),
     ...damage.slice(0, MAX_FINDINGS).map((text) => red(oneLine(text, 400), VERIFY)),
     ...others.slice(0, MAX_FINDINGS).map((text) => yellow(oneLine(text, 400), VERIFY)),
+    ...verdict.waiting.slice(0, 1).map((review) => yellow(describeUnreviewed(review), ACCEPT)),
     ...(size === null ? [] : [yellow(size, 'forge memory stats')]),
   ];
 }

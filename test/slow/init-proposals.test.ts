@@ -259,6 +259,18 @@ describe('forge init', () => {
     expect((await forgeJson<InitResult>(clone, ['init'])).repaired).toEqual([]);
   });
 
+  it('LAY-02 does not put back a skill that was removed by a commit', async () => {
+    const project = await makeForge();
+    project.git('rm', '-rq', '.forge/skills/linear-integration');
+    project.git('commit', '-qm', 'Retire a skill');
+    run(project.dir, 'rm', ['-r', '.forge/skills/qa-review']);
+    const { repaired } = await forgeJson<InitResult>(project, ['init']);
+    expect(repaired.every((path) => path.includes('skills/qa-review'))).toBe(true);
+    expect(project.has('.forge/skills/qa-review/skill.toml')).toBe(true);
+    expect(project.has('.forge/skills/linear-integration')).toBe(false);
+    expect(project.git('status', '--porcelain')).toBe('');
+  });
+
   it('LAY-04 GIT-03 AGT-01 --agents and --hooks wire forge, and nothing is wired without them', async () => {
     const project = makeRepository();
     const plain = await forgeJson<InitResult & { commit: string[] }>(project, ['init']);

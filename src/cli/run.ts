@@ -1,4 +1,5 @@
-import { toForgeError, withHint } from '../core/error.js';
+import { systemCode, toForgeError, withHint } from '../core/error.js';
+import { diskError } from '../core/files.js';
 import { escapeControls, harmless, jsonLine } from '../core/text.js';
 import { isGitHook } from '../hooks/shim.js';
 import { type Call, folderOf, type Invocation, type Io, version } from './spec.js';
@@ -31,7 +32,9 @@ export async function main(io: Io): Promise<number> {
 async function report(error: unknown, io: Io, json: boolean): Promise<number> {
   const { maskError, maskText } = await import('./input-guard.js');
   const { fitScreen, widthOf } = await import('./style.js');
-  const known = await maskError(toForgeError(error));
+  const { path } = (error ?? {}) as { path?: unknown };
+  const isRaw = systemCode(error) !== undefined && typeof path === 'string';
+  const known = await maskError(isRaw ? diskError(error, path) : toForgeError(error));
   const write = (text: string): unknown => io.stderr.write(`${text}\n`);
   if (json) {
     write(jsonLine({ error: known }));

@@ -39,8 +39,10 @@ function syntaxError(command: string, at: number): Error {
   if (expansion === undefined && (char === "'" || char === '"'))
     return usage('command.quote', `Unclosed quote in: ${command}`);
   const shown = JSON.stringify(expansion ?? char);
+  // A shell would not understand `python -c print(1)` either.
+  const isText = /[()]/.test(char) && !/[$`|&;<>'"]/.test(command);
   return usage('command.shell', `${shown} outside quotes needs a shell: ${command}`, {
-    hint: `sh -c '${command.replaceAll("'", `'\\''`)}'`,
+    hint: isText ? formatArgv(command.split(/\s+/)) : `sh -c '${command.replaceAll("'", `'\\''`)}'`,
   });
 }
 

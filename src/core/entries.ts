@@ -1,6 +1,6 @@
 import { join, sep } from 'node:path';
 import type { Disk } from './disk.js';
-import { corrupted } from './error.js';
+import { corrupted, ForgeError } from './error.js';
 import { type Layout, shown, viewCopy } from './paths.js';
 import { decodeDocument, encodeDocument, type Format, isId } from './schema.js';
 import { oneLine, sha256 } from './text.js';
@@ -130,8 +130,14 @@ export function updateEntries<E, V>(
     const before = readEntries(disk, list);
     const after = list.arrange(change(before.entries));
     writeEntries(disk, list, before, after);
-    writeView(disk, list, before, after);
     const file = shown(disk.layout, list.viewFile(disk.layout));
+    try {
+      writeView(disk, list, before, after);
+    } catch (error) {
+      // The entries are stored, and the next command writes the view.
+      if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
+      warnings.push(`Stored, but ${file} is not up to date: ${error.message}`);
+    }
     if (before.changes.length > 0)
       warnings.push(`${file} was edited, and forge took it in: ${oneLine(before.changes.join('; '), 400)}.`);
     return after;

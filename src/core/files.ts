@@ -22,7 +22,7 @@ const REASONS: Record<string, string> = {
 const HINTS: Record<string, string> = {
   ENOSPC: 'df -h FOLDER; df -i FOLDER   # free what is full, then run the command again',
   EDQUOT: 'df -h FOLDER   # free some space, then run the command again',
-  EACCES: 'ls -ld FOLDER   # you must be allowed to write there',
+  EACCES: 'ls -la FOLDER   # you must be allowed to read and write there',
 };
 
 const NOT_PLAIN: Record<string, string> = {

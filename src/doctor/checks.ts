@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { CHECKPOINT } from '../checkpoint/rules.js';
-import { splitCommand } from '../core/argv.js';
+import { formatArgv, splitCommand } from '../core/argv.js';
 import { type ForgeError, toForgeError } from '../core/error.js';
-import { unreliableFileSystem } from '../core/files.js';
+import { isWritable, unreliableFileSystem } from '../core/files.js';
 import {
   checkpointsFolder,
   configFile,
@@ -229,6 +229,18 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
       const tracked = await findTracked(context);
       return tracked && { observed: tracked.message, commands: [tracked.fix] };
     },
+  },
+  {
+    severity: 'blocking',
+    expected: 'folders that you may write to',
+    why: 'commands that store something stop there',
+    fix: 'ls -la .',
+    look: ({ layout }) =>
+      [...new Set([layout.dir, layout.state])].flatMap((path) =>
+        isWritable(path)
+          ? []
+          : [{ observed: `${path} is read-only here`, commands: [`ls -la ${formatArgv([path])}`] }],
+      ),
   },
   {
     severity: 'degraded',

@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
+import { refused } from '../core/error.js';
 import { isWritable, SANDBOX_HINT } from '../core/files.js';
-import { archiveFile, shown } from '../core/paths.js';
+import { archiveFile, shown, shownFrom } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { usesClaims } from '../events/local-claims.js';
@@ -12,6 +13,8 @@ import type { ReportedEvent } from '../events/publish.js';
 import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import type { VerificationRun } from '../feature/verify.js';
+import { readBranch } from '../git/repository.js';
+import { readUncommitted } from '../git/status.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
@@ -34,7 +37,7 @@ import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { readTree } from './record.js';
 import { addEntry, type Focus, isAbout, OPENING, type RunningSession, setNext } from './rules.js';
-import { isOursToSettle, requireRunning, sessionHeld, showFocus } from './running.js';
+import { isOursToSettle, readRunning, requireRunning, sessionHeld, showFocus } from './running.js';
 import {
   clearShortTerm,
   displayId,
@@ -42,6 +45,7 @@ import {
   hasWork,
   readProgress,
   readProgressText,
+  recentArchives,
 } from './store.js';
 
 export const SessionEndInput = z.strictObject({
@@ -82,6 +86,29 @@ export interface EndedSession {
   warnings: string[];
 }
 
+/** A disk that fills up while a session ends can leave it archived, without its commit. */
+async function refuseUncommitted(context: Context): Promise<void> {
+  const { git, repository, layout } = context;
+  const last = readRunning(context) ? undefined : recentArchives(context).at(-1);
+  if (!git || !repository || last?.status !== 'ended') return;
+  const path = shownFrom(repository.root, archiveFile(layout, last.id));
+  if ((await readUncommitted(git, [path])).length === 0) return;
+  throw refused(
+    'session.uncommitted',
+    `Session ${displayId(context, last.id)} has ended, but is not committed.`,
+    {
+      hint: 'git add .forge && forge commit --message "Session end" --why "its own commit failed"',
+    },
+  );
+}
+
+async function warnDetached({ repository, git, warnings }: Context, outcome: object): Promise<void> {
+  if (!('hash' in outcome) || !repository || !git || (await readBranch(repository, git)) !== null) return;
+  warnings.push(
+    `HEAD is detached, so no branch has this commit. To keep it: git branch NAME ${outcome.hash}`,
+  );
+}
+
 /** SES-06: archives the session under its id, stores its learnings, and commits only `.forge/`. */
 export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
   const input = checkInput(SessionEndInput, raw);
@@ -90,6 +117,8 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const observe = learnings.length + confirm.length > 0 ? observerOf(context, 'knowledge') : null;
   for (const text of learnings) checkText(text, { what: 'What was learned', maxBytes: MAX_LESSON });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
+  const isWanted = input.commit ?? readConfig(context).session.commit;
+  if (isWanted) await refuseUncommitted(context);
   const isVerified = (await warnOnGitFailure(context, () => requireVerified(context))) !== null;
   // Damage must be found now, or the session would end without storing its learnings.
   if (learnings.length > 0) listKnowledge(context);
@@ -116,13 +145,13 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   });
   const next = input.next ?? progress.next ?? null;
   await linkCommits(context);
-  const isWanted = input.commit ?? readConfig(context).session.commit;
   const done = progress.lines.map(({ text }) => text).filter((text) => !OPENING.test(text));
   const { about, ended_at, ...kept } = closed;
   const task = about === ANY_TASK ? focus.task : about;
   const work = { running, focus: { ...focus, task }, done, learned: observe ? [] : learnings };
   const tree = await warnOnGitFailure(context, () => readTree(context));
   const outcome = isWanted ? await commitSession(context, work) : { skipped: 'not asked for' };
+  await warnDetached(context, outcome);
   await keepGitState(context);
   // Committed records leave the journal, and the next start finds everything verified.
   const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;

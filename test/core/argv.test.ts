@@ -41,6 +41,11 @@ describe('splitCommand', () => {
     expect(error.message).toBe(`"${char}" outside quotes needs a shell: ${command}`);
   });
 
+  it('B-91 the hint quotes a word that a shell would not understand either', () => {
+    const { hint } = failure(() => splitCommand('python -c print(1)'));
+    expect(hint).toBe("python -c 'print(1)'");
+  });
+
   it('B-91 quotes the hint so that it can be pasted', () => {
     const { hint } = failure(() => splitCommand("echo 'it works' | cat"));
     expect(hint).toBe(`sh -c 'echo '\\''it works'\\'' | cat'`);

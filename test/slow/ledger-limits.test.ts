@@ -57,6 +57,17 @@ describe.skipIf(!hasShim)('a disk that becomes full', () => {
     expect(readdirSync(project.path('.git/forge/pending'))).toEqual([]);
   });
 
+  it('B-59 a feature is stored even if its view has no room, and the command says so', () => {
+    const project = begun();
+    const fault = { path: 'features.json', call: 'write', error: 'ENOSPC', lasts: true } as const;
+    const { exitCode, stderr } = runFaulty(project.dir, ['feature', 'add', 'Alpha', '--no-run'], fault);
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringMatching(/Stored, but \S+features\.json is not up to date: /),
+    ]);
+    expect(typed(project, ['feature', 'list'])).toContain('Alpha');
+  });
+
   it('B-59 if there is no room for a new file, none is left behind', () => {
     const project = makeForgeRepository();
     expect(failing(project, 'a', { path: LEDGER, budget: 40 }).exitCode).toBe(6);

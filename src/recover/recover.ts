@@ -68,6 +68,7 @@ export async function recover(
     );
   if (plan.decision === 'alert') return { ...plan, next: toSettle(plan) };
   if (context.disk.dryRun) return { ...plan, next: plan.decision === 'continue' ? toFix(plan) : [] };
+  if (plan.decision === 'rollback') refuseAgent(context, 'Rolling back');
   // Continuing changes nothing, so it needs no confirmation.
   if (plan.decision === 'rollback' && watch.confirm && !(await watch.confirm(plan)))
     throw refused(
@@ -75,7 +76,6 @@ export async function recover(
       `Rolling back to ${plan.checkpoint?.tag} was not confirmed; nothing was changed.`,
       { hint: 'add --yes, or --plan to see what broke and what would change' },
     );
-  if (plan.decision === 'rollback') refuseAgent(context, 'Rolling back');
   await requireVerified(context);
   if (plan.decision === 'rollback') {
     const done = await rollBack(context, plan);

@@ -78,6 +78,7 @@ class Normaliser {
     return result
       .replace(this.version, '<version>')
       .replace(/("salt\\?": ?\\?")\w+/g, '$1<salt>')
+      .replace(/("seg\\?": ?\\?")\w+/g, '$1<seg>')
       .replace(/("\w+_ms\\?": ?)\d+/g, '$1<ms>')
       .replace(/(\bprocess|section_(?:start|end):)( ?)\d+/g, '$1$2<number>')
       .replace(/[\w+/]{43}=/g, '<key>')

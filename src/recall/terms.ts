@@ -94,8 +94,9 @@ function split(token: string): string[] {
   if (runs) return runs.flatMap(pairs);
   const parts = token.match(part) ?? [token];
   const terms = parts.flatMap((each) => termOf(each) ?? []);
-  // `getMajor` counts whole too, although `get` is a stop word.
-  return parts.length > 1 && terms.length > 0 ? [token.toLowerCase(), ...terms] : terms;
+  // `getMajor` counts whole too, although `get` is a stop word; `sign-in` is a kind of sign.
+  const isName = terms.length > 1 || (terms.length === 1 && parts.length > 1 && /^\w+$/.test(token));
+  return isName ? [token.toLowerCase(), ...terms] : terms;
 }
 
 function pairs(run: string): string[] {

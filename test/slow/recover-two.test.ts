@@ -82,7 +82,9 @@ describe.skipIf(!hasStrace)('a full disk', () => {
     );
     expect([struck.exitCode, struck.stderr]).toEqual([
       6,
-      expect.stringMatching(/^grep [^\n]*\nforge: ENOSPC: no space left on device[^\n]*\n$/),
+      expect.stringMatching(
+        /^grep [^\n]*\nforge: \S+: the disk is full, or has no free inode\.\n {2}→ df -h [^\n]*\n$/,
+      ),
     ]);
     expect([files(project), benches(project)]).toEqual([before, []]);
     expect(runBinary(project.dir, ['recover', '--yes']).exitCode).toBe(0);

@@ -81,7 +81,7 @@ function updateShellMark({ disk, layout, world }: Context): void {
   }
 }
 
-/** Keeps a session alive while a conversation works in it: from a container its process cannot be seen. False if it is in none. */
+/** Keeps a session alive while a conversation works in it, whose process may be invisible. False if it works in none. */
 function keepSession(context: Context, id: string): boolean {
   const running = readRunning(context);
   const held = running !== null && holdsSession(running, id);
@@ -153,8 +153,8 @@ function describeTaker(context: Context): string | null {
 const EMPTY = 'Working memory is empty now: no KFR is in force, and each earlier one is obsolete.';
 
 /**
- * The working memory for an agent's prompt, or that it or the session is gone. Null when the agent knows it. With `lostOnly`, only
- * for an agent whose context lost it in a compaction.
+ * The working memory for an agent's prompt, or the news that it is empty or that the session was taken over. Null when the
+ * agent knows it. With `lostOnly`, only for an agent whose context lost it in a compaction.
  */
 export function unseenKfr(context: Context, id: string, lostOnly: boolean): string | null {
   const held = keepSession(context, id);

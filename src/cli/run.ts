@@ -46,9 +46,7 @@ async function report(error: unknown, io: Io, json: boolean): Promise<number> {
   for (const line of known.hint?.split('\n') ?? []) {
     // Lines for a file follow a colon, up to an empty line.
     const hint = `${isToCopy ? '' : '  → '}${escapeControls(line)}`;
-    // A command stays on one line, to be copied.
-    const isCommand = isToCopy || /^(?:forge|git|sh|env) /.test(line);
-    write(isCommand ? hint : fitScreen(hint, width));
+    write(isToCopy ? hint : fitScreen(hint, width));
     isToCopy = isToCopy ? line !== '' : line.endsWith(':');
   }
   const isBug = known.kind === 'bug';

@@ -201,7 +201,7 @@ async function readTreesBefore(context: Context): Promise<CycleRun['trees']> {
 }
 
 /**
- * Chooses the requested task, else the one in focus unless it passes or waits for a person's proof, else the next one.
+ * Chooses the requested task, else the one in focus unless it passes or a person has to confirm it, else the next one.
  * Those that were tried twice come last, in a loop also the one in focus.
  */
 export function chooseTask(

@@ -54,7 +54,7 @@ async function findBackup(context: Context, name: string | undefined) {
     if (isNamed && name !== backup.ref && name !== nameOf(backup)) continue;
     const note = await readNote(git, backup.ref);
     if (!Array.isArray(note?.files) || note.worktree !== worktreeOf(repository)) continue;
-    // Backups of older versions do not tell.
+    // The backup of an interrupted move does not tell.
     const { what = `The last ${note.why}`, states = ['undone', 'done again'] } = note as Partial<Undoable>;
     if (isNamed || note.why !== HALF_WAY) return { backup, note, isNamed, what, states };
   }

@@ -41,7 +41,7 @@ describe('VIS-01 lines that are too long', () => {
     expect(wrapLine('- one two three', 9)).toBe('- one two\n  three');
     expect(wrapLine('[10:00] one two three', 16)).toBe('[10:00] one two\n        three');
     expect(wrapLine('short', 20)).toBe('short');
-    // What is copied from the screen has to be one line.
+    // A command that is copied from the screen must be one line.
     const command = '  → git restore --source=7d04d51ae622 -- .forge/config.toml   # the newest good one';
     const inText = 'To take this back: git rm -rfq .forge; rm -rf "$(git rev-parse --git-common-dir)/forge"';
     for (const line of [command, inText]) expect(fitScreen(line, 30)).toBe(line);

@@ -39,7 +39,7 @@ const common = {
 const NOT_DAILY = new RegExp(
   `^src/(${[
     '(agent|artifact|checkpoint|ci|config|cycle|doctor|events|finding|guard|hooks|import|init|ledger|linear|mcp|recover|trust|undo)/command',
-    '(agent|hooks)/install|events/(command-claim|fleet|read)|linear/edit-issue|learning/(facts|override|report)',
+    '(agent|hooks)/install|events/fleet|linear/edit-issue|learning/(facts|override|report)',
     'artifact/artifact|checkpoint/(create|show)|ci/ci|config/config|cycle/(cycle|loop)|doctor/(doctor|fix)|import/import|init/init',
     'ledger/(redact|repair|rows)|recover/(plan|recover|rollback)|session/history',
     'cli/(command|complete|help)|library/schemas|ui/command(-watch)?',

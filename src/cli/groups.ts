@@ -58,9 +58,9 @@ export const GROUPS: readonly GroupEntry[] = [
     ],
     cycle: ['Run a command as one governed cycle', () => import('../cycle/command.js')],
     loop: ['Run governed cycles, one after the other', () => import('../cycle/command.js')],
-    claim: ['Take a task, so that nobody else works on it', () => import('../events/command-claim.js')],
-    release: ['Give up a task that you claimed', () => import('../events/command-claim.js')],
-    fleet: ['Show who works on what, on all machines', () => import('../events/command-claim.js')],
+    claim: ['Take a task, so that nobody else works on it', () => import('../events/command.js')],
+    release: ['Give up a task that you claimed', () => import('../events/command.js')],
+    fleet: ['Show who works on what, on all machines', () => import('../events/command.js')],
     commit: ['Commit in the protocol, and check messages', () => import('../commit/command.js')],
   }),
   ...under('What is known', {

@@ -173,10 +173,11 @@ export async function takeOnServer(
   revision: number | null = null,
 ): Promise<Taken> {
   let holder: Taken = null;
+  const own = asClaim(claim);
   const taken = await changeEntry(bucket, claim.task, revision ?? 0, async ({ claim: found, isDeleted }) => {
     const isHeld = found !== null && isInWay(found.claim, claim.place, again);
     holder = isHeld && msLeft(found, await serverNow(bucket)) > 0 ? found : null;
-    return holder || (isDeleted && revision !== null) ? undefined : claim;
+    return holder || (isDeleted && revision !== null) ? undefined : own;
   });
   return taken ?? holder;
 }

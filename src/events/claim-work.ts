@@ -1,14 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { type Context, readConfig } from '../project/project.js';
-import {
-  claimTask,
-  findTask,
-  finishTask,
-  refreshHeld,
-  refuseLost,
-  releaseTask,
-  renewClaims,
-} from './claim.js';
+import { claimTask, findTask, refreshHeld, refuseLost, releaseTask, renewClaims } from './claim.js';
 import { hasClaimed, heldBy, ownClaims, readOthersClaims } from './local-claims.js';
 import { eventUrl } from './outbox.js';
 import { BUDGET, SILENCE } from './server.js';
@@ -44,7 +36,7 @@ export async function refuseHeld(context: Context, task: string): Promise<void> 
 
 /** Others leave a task that this worktree had claimed alone until its result comes by git. */
 export async function finishClaim(context: Context, task: string): Promise<void> {
-  if (hasClaimed(context, task)) await finishTask(context, task);
+  if (hasClaimed(context, task)) await releaseTask(context, { id: task }, { done: true, ms: BUDGET });
 }
 
 /** Releases what the focus claimed, at the end of the focus or of the session. */
@@ -80,7 +72,7 @@ export interface HeldTask {
 /** ms for a cluster that lost its leader. Two loops must not take the same task meanwhile. */
 const ELECTION = 15_000;
 
-/** Claims the task of a cycle and renews it until `end`. Null for a task that cannot be claimed. `again`: see ClaimHow. */
+/** Claims the task of a cycle and renews it until `end`. Null for a task that nobody knows. `again`: see ClaimHow. */
 export async function holdTask(context: Context, id: string, again: boolean): Promise<HeldTask | null> {
   const task = findTask(context, id);
   if (task === null) return null;

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as z from 'zod/mini';
 import { refused } from '../core/error.js';
 import type { ProcessIdentity } from '../core/holder.js';
-import { checkInput, findTwin } from '../core/schema.js';
+import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
@@ -10,7 +10,6 @@ import { actorOf, type Context, timestamp, warnOnce } from '../project/project.j
 import { readRunning } from '../session/running.js';
 import { asSeen, endOf, freeOnServer, readHeld, type Taken, takeOnServer, withBucket } from './bucket.js';
 import {
-  asClaim,
   type Claim,
   changeClaims,
   describeHolder,
@@ -60,7 +59,8 @@ export interface ClaimHow {
 export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow = {}): Promise<Claimed> {
   const { id, seconds = DEFAULT_SECONDS } = checkInput(ClaimInput, raw);
   const { ms = SILENCE, again = true, process = null, byFocus: by_focus = false } = how;
-  const task = requireTask(context, id);
+  const task = findTask(context, id);
+  if (task === null) throw unknownTask(id, 'forge ls\nforge linear list');
   // The agent inside a loop works on the same task.
   const ofLoop = ownClaims(context).find(
     (claim) => claim.task === task && claim.process !== null && isLive(context, claim),
@@ -69,16 +69,11 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
   const { git, layout } = context;
   const running = readRunning(context);
   const claim: Claim = {
-    ...{
-      schema_version: '1.0',
-      task,
-      state: 'held',
-      place: placeOf(context),
-      host: context.world.self().host,
-    },
-    ...{ session: running?.id ?? null, branch: await presentBranch(context) },
+    ...{ schema_version: '1.0', task, state: 'held' },
+    ...{ place: placeOf(context), host: context.world.self().host, session: running?.id ?? null },
+    ...{ actor: actorOf(context), branch: await presentBranch(context) },
     ...{ person: git && (await readPerson(git)), folder: basename(layout.root) },
-    ...{ actor: actorOf(context), since: timestamp(context), seconds },
+    ...{ since: timestamp(context), seconds },
   };
   refuseHeld(context, claim, again);
   const answer = await withBucket(context, ms, (bucket) => takeOnServer(bucket, claim, again));
@@ -106,17 +101,8 @@ const toClaimed = ({ task, revision, seconds, since }: KnownClaim): Claimed => (
 });
 
 /** The id of a feature or an active issue, as it is written there. */
-function requireTask(context: Context, id: string): string {
-  const task = findTask(context, id);
-  if (task !== null) return task;
-  throw unknownTask(id, 'forge ls\nforge linear list');
-}
-
 export const findTask = (context: Context, id: string): string | null =>
-  findTwin(
-    listTasks(context).map((task) => ({ id: task })),
-    id,
-  )?.id ?? null;
+  listTasks(context).find((task) => task.toLowerCase() === id.toLowerCase()) ?? null;
 
 /** Exit 3 when a worktree here holds the task. `offline`: also when another machine did in the server's last answer. */
 function refuseHeld(context: Context, { task, place }: Claim, again: boolean, offline = false): void {
@@ -157,9 +143,7 @@ export async function releaseTask(
   const answer =
     isShared &&
     (await withBucket(context, ms, (bucket) =>
-      done
-        ? takeOnServer(bucket, asClaim(finished), false, own.revision)
-        : freeOnServer(bucket, { task, place }),
+      done ? takeOnServer(bucket, finished, false, own.revision) : freeOnServer(bucket, { task, place }),
     ));
   const other = (answer && typeof answer === 'object' && answer.claim) || findOther(context, own);
   const revision = typeof answer === 'number' ? answer : null;
@@ -171,10 +155,6 @@ export async function releaseTask(
   return { task, released: own.state === 'held' && !holder, ...(holder ? { holder } : {}) };
 }
 
-/** After its tests passed here. */
-export const finishTask = (context: Context, id: string): Promise<unknown> =>
-  releaseTask(context, { id }, { done: true, ms: BUDGET });
-
 /** Renews the claims of this worktree. `unsent`: only those that the server does not have yet, finished ones too. */
 export async function renewClaims(context: Context, ms = BUDGET, unsent = false): Promise<void> {
   const own = ownClaims(context).filter(({ state, revision }) =>
@@ -185,10 +165,7 @@ export async function renewClaims(context: Context, ms = BUDGET, unsent = false)
   const answers = new Map<string, Taken>();
   await withBucket(context, ms, async (bucket) => {
     for (const claim of own)
-      answers.set(
-        claim.task,
-        await takeOnServer(bucket, asClaim({ ...claim, branch }), false, claim.revision),
-      );
+      answers.set(claim.task, await takeOnServer(bucket, { ...claim, branch }, false, claim.revision));
   });
   const tasks = own.map(({ task }) => task);
   const place = placeOf(context);
@@ -201,8 +178,7 @@ export async function renewClaims(context: Context, ms = BUDGET, unsent = false)
         if (answer === null || typeof answer === 'object') return { ...claim, state: 'lost' as const };
         return {
           ...claim,
-          branch,
-          revision: answer ?? claim.revision,
+          ...{ branch, revision: answer ?? claim.revision },
           until: endOf(context, claim.seconds * 1000),
         };
       }),

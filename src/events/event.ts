@@ -23,7 +23,6 @@ const short = () => z.string().check(z.maxLength(MAX_TEXT));
 const text = () => z.nullable(short());
 const count = () => z.int().check(z.gte(0));
 
-/** What each event is about. */
 const DATA = {
   session_start: z.looseObject({
     branch: text(),
@@ -111,17 +110,6 @@ export function parseEvent(bytes: Uint8Array): ForgeEvent | null {
     return null;
   }
 }
-
-/** Headers of CloudEvents 1.0 in binary mode, and the id by which JetStream drops a second copy. */
-export const cloudHeaders = (event: ForgeEvent, prefix: string): [name: string, value: string][] => [
-  ['ce-specversion', '1.0'],
-  ['ce-id', event.id],
-  ['ce-type', subjectOf(prefix, event.type)],
-  ['ce-source', `/forge/${encodeURIComponent(event.project)}`],
-  ['ce-time', event.at],
-  ['content-type', 'application/json'],
-  ['Nats-Msg-Id', event.id],
-];
 
 /** What happened, in one line of plain text. */
 export function describeEvent({ type, data }: ForgeEvent): string {

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { compareText } from '../core/text.js';
 import { readBranch } from '../git/repository.js';
-import { type Context, otherWorktrees, readConfig } from '../project/project.js';
+import { type Context, otherWorktrees } from '../project/project.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { type Bucket, msLeft, readHeld, serverNow, withBucket } from './bucket.js';
 import { sendClaims } from './claim.js';
-import { type EventType, type ForgeEvent, parseEvent, subjectsOf } from './event.js';
+import type { EventType, ForgeEvent } from './event.js';
 import { type Claim, isLive, readClaims } from './local-claims.js';
-import { eventUrl, placeOf, projectOf } from './outbox.js';
+import { eventUrl, placeOf } from './outbox.js';
 import { type Server, SILENCE, within } from './server.js';
-import { eachMessage, openStream } from './stream.js';
+import { eachEvent, openStream } from './stream.js';
 
 /** One worktree with a session or a claim. */
 export interface FleetRow {
@@ -86,14 +86,11 @@ async function finishRows(context: Context, rows: FleetRow[]): Promise<FleetRow[
 /** The last events of each worktree, as rows. `now` is the server's time. */
 async function readEvents(context: Context, server: Server, now: number): Promise<Map<string, FleetRow>> {
   const rows = new Map<string, FleetRow>();
-  const stream = await within(SILENCE, openStream(context, server, SILENCE, false));
+  const stream = await within(SILENCE, openStream(context, server));
   if (!stream) return rows;
-  const project = projectOf(context);
-  const subjects = subjectsOf(readConfig(context).events.prefix);
-  await eachMessage(stream, { subjects, since: null, last: LAST_MESSAGES }, (bytes, _, at) => {
-    const event = parseEvent(bytes);
-    if (event?.project === project) rows.set(event.place, withEvent(rows.get(event.place), event, now - at));
-  });
+  await eachEvent(context, stream, { last: LAST_MESSAGES }, (event, at) =>
+    rows.set(event.place, withEvent(rows.get(event.place), event, now - at)),
+  );
   return rows;
 }
 

@@ -6,6 +6,7 @@ export {
   connect,
   credsAuthenticator,
   headers,
+  type MsgHdrs,
   type NatsConnection,
   nanos,
   nkeyAuthenticator,

@@ -2,10 +2,9 @@ import * as z from 'zod/mini';
 import { readHint, writeHint } from '../core/files.js';
 import { heardFile } from '../core/paths.js';
 import { cleanForeign } from '../guard/guard.js';
-import { type Context, readConfig } from '../project/project.js';
-import { parseEvent, subjectOf } from './event.js';
-import { placeOf, projectOf } from './outbox.js';
-import { type EventStream, eachMessage } from './stream.js';
+import type { Context } from '../project/project.js';
+import { placeOf } from './outbox.js';
+import { type EventStream, eachEvent } from './stream.js';
 
 const Heard = z.object({
   /** The last message of the stream that was looked at. */
@@ -29,13 +28,11 @@ export async function fetchPromotions(context: Context, stream: EventStream): Pr
   // A new stream counts from 1 again.
   const start = before.seq > stream.last ? 1 : before.seq + 1;
   if (start > stream.last) return;
-  const [place, project] = [placeOf(context), projectOf(context)];
+  const place = placeOf(context);
   const learned = new Map(before.learned.map((each) => [each.id, each]));
-  const subjects = [subjectOf(readConfig(context).events.prefix, 'learning')];
-  await eachMessage(stream, { subjects, since: null, from: start, last: MAX_MESSAGES }, (bytes) => {
-    const event = parseEvent(bytes);
-    if (event?.type !== 'learning' || event.data.kind !== 'promotion') return;
-    if (event.project !== project || event.place === place) return;
+  const range = { type: 'learning' as const, from: start, last: MAX_MESSAGES };
+  await eachEvent(context, stream, range, (event) => {
+    if (event.type !== 'learning' || event.data.kind !== 'promotion' || event.place === place) return;
     const { id, title } = event.data;
     learned.set(id, { id, title, host: event.host, at: event.at });
   });

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { elapsed } from '../core/clock.js';
 import { type Context, readConfig } from '../project/project.js';
-import { cloudHeaders, type EventType, type ForgeEvent, subjectOf } from './event.js';
+import { type EventType, type ForgeEvent, subjectOf } from './event.js';
+import type { MsgHdrs } from './nats.js';
 import { listWaiting, readWaiting, removeWaiting, takeUnsent } from './outbox.js';
 import { fetchPromotions } from './promotions.js';
 import { BUDGET, isSilent, requireOn, type Server, SILENCE, warnAway, within, withServer } from './server.js';
@@ -31,8 +32,8 @@ const AT_ONCE = 64;
  */
 export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
   const own = takeUnsent(context).flatMap((name) => {
-    const event = readWaiting(context, name)?.event;
-    return event ? [{ name, event }] : [];
+    const { id, type } = readWaiting(context, name)?.event ?? {};
+    return id && type ? [{ name, id, type }] : [];
   });
   if (own.length === 0) return [];
   try {
@@ -41,7 +42,7 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
     warnAway(context, error);
   }
   const left = new Set(listWaiting(context));
-  return own.map(({ name, event: { id, type } }) => ({ id, type, sent: !left.has(name) }));
+  return own.map(({ name, ...event }) => ({ ...event, sent: !left.has(name) }));
 }
 
 /** `forge events flush`: sends everything that waits. Exit 6 when the server does not take it. */
@@ -50,24 +51,27 @@ export async function flushEvents(context: Context): Promise<Flushed> {
   const before = listWaiting(context).length;
   if (context.disk.dryRun) return { sent: 0, waiting: before, kept_by: 'none' };
   takeUnsent(context);
-  const { kept_by } = await deliver(context, Number.POSITIVE_INFINITY);
+  const kept_by = await deliver(context, Number.POSITIVE_INFINITY);
   const left = listWaiting(context).length;
   return { sent: Math.max(0, before - left), waiting: left, kept_by };
 }
 
 /** Sends until `deadline`, in ms of this process. Throws the first failure. */
-async function deliver(context: Context, deadline: number): Promise<Pick<Flushed, 'kept_by'>> {
+async function deliver(context: Context, deadline: number): Promise<Flushed['kept_by']> {
   const left = (): number => Math.max(1, Math.min(SILENCE, deadline - elapsed()));
-  const send = async (server: Server): Promise<Pick<Flushed, 'kept_by'>> => {
-    const stream = await within(left(), openStream(context, server, left()));
-    const publish = stream ? toStream(server, stream, left) : toListeners(server, left);
+  const send = async (server: Server): Promise<Flushed['kept_by']> => {
+    const stream = await within(left(), openStream(context, server, left(), true));
+    const publish = stream ? toStream(stream, left) : toListeners(server, left);
     const { prefix } = readConfig(context).events;
     const names = listWaiting(context);
     // The first one alone: a stream that another process has just made takes it a moment later.
     for (let first = 0, count = 1; first < names.length; first += count, count = AT_ONCE) {
       const batch = names.slice(first, first + count).map(async (name) => {
         const waiting = readWaiting(context, name);
-        if (waiting) await publish(waiting.event, waiting.bytes, prefix);
+        if (waiting) {
+          const subject = subjectOf(prefix, waiting.event.type);
+          await publish(subject, waiting.bytes, headersOf(server, waiting.event, subject));
+        }
         // A damaged file, too, would wait forever.
         removeWaiting(context, name);
       });
@@ -75,21 +79,17 @@ async function deliver(context: Context, deadline: number): Promise<Pick<Flushed
     }
     // Ignored if it fails, because the next pull brings others' promotions.
     if (stream) await within(left(), fetchPromotions(context, stream)).catch(() => undefined);
-    return { kept_by: stream ? 'stream' : 'none' };
+    return stream ? 'stream' : 'none';
   };
   return withServer(context, 'forge events flush', send, { ms: left() });
 }
 
-/** Publishes an event. Resolves when the server has it. */
-type Publish = (event: ForgeEvent, bytes: Buffer, prefix: string) => Promise<void>;
+/** Resolves when the server has the event. */
+type Publish = (subject: string, bytes: Buffer, headers: MsgHdrs) => Promise<void>;
 
-function toStream(server: Server, { client, name: streamName }: EventStream, left: () => number): Publish {
-  return async (event, bytes, prefix) => {
-    const send = () =>
-      client.publish(subjectOf(prefix, event.type), bytes, {
-        headers: headersOf(server, event, prefix),
-        ...{ expect: { streamName }, timeout: left() },
-      });
+function toStream({ client, name: streamName }: EventStream, left: () => number): Publish {
+  return async (subject, bytes, headers) => {
+    const send = () => client.publish(subject, bytes, { headers, expect: { streamName }, timeout: left() });
     await send().catch(async (error: Error) => {
       if (error.name !== 'JetStreamNotEnabled') throw error;
       await setTimeout(100);
@@ -99,21 +99,27 @@ function toStream(server: Server, { client, name: streamName }: EventStream, lef
 }
 
 /** Without JetStream, the server has an event once it answers a ping, and only listeners get it. */
-function toListeners(server: Server, left: () => number): Publish {
-  const { connection } = server;
+function toListeners({ connection }: Server, left: () => number): Publish {
   let refused: unknown;
   void (async () => {
     for await (const status of connection.status()) if (status.type === 'error') refused ??= status.error;
   })();
-  return async (event, bytes, prefix) => {
-    connection.publish(subjectOf(prefix, event.type), bytes, { headers: headersOf(server, event, prefix) });
+  return async (subject, bytes, headers) => {
+    connection.publish(subject, bytes, { headers });
     await within(left(), connection.flush());
     if (refused !== undefined) throw refused;
   };
 }
 
-function headersOf({ nats }: Server, event: ForgeEvent, prefix: string) {
+/** Headers of CloudEvents 1.0 in binary mode, and the id by which JetStream drops a second copy. */
+function headersOf({ nats }: Server, { id, project, at }: ForgeEvent, subject: string): MsgHdrs {
   const headers = nats.headers();
-  for (const [name, value] of cloudHeaders(event, prefix)) headers.set(name, value);
+  headers.set('ce-specversion', '1.0');
+  headers.set('ce-id', id);
+  headers.set('ce-type', subject);
+  headers.set('ce-source', `/forge/${encodeURIComponent(project)}`);
+  headers.set('ce-time', at);
+  headers.set('content-type', 'application/json');
+  headers.set('Nats-Msg-Id', id);
   return headers;
 }

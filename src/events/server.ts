@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { elapsed } from '../core/clock.js';
 import { homeFolder } from '../core/environment.js';
 import { ForgeError, outside, usage } from '../core/error.js';
-import { readTarget } from '../core/files.js';
+import { readTarget as readFile } from '../core/files.js';
 import { oneLine } from '../core/text.js';
 import { type Context, readConfig, warnOnce } from '../project/project.js';
 import type { ConnectionOptions, NatsConnection } from './nats.js';
@@ -28,14 +28,6 @@ export interface Server {
   name: string;
   /** An error of this server in one line, without credentials. */
   describe(error: unknown): string;
-}
-
-/** How to reach the server, with the credentials of this person. */
-interface Target {
-  /** Its addresses without credentials. */
-  name: string;
-  options: ConnectionOptions & { servers: string[] };
-  secrets: string[];
 }
 
 /** ms in which this process does not ask a server again that did not answer. */
@@ -72,7 +64,7 @@ export function requireOn(context: Context): void {
 /** Exit 6 `events.unreachable` when there is no connection after `ms`. `stays`: reconnects forever. */
 export async function openServer(context: Context, ms: number, stays = false): Promise<Server> {
   const nats = await import('./nats.js');
-  const { name, options, secrets } = readTargetOf(context, nats);
+  const { name, servers, options, secrets } = readTarget(context, nats);
   const describe = (error: unknown): string => describeError(error, secrets);
   const once = { reconnect: false, maxReconnectAttempts: 0 };
   const forever = { reconnect: true, maxReconnectAttempts: -1, reconnectTimeWait: 500 };
@@ -80,9 +72,9 @@ export async function openServer(context: Context, ms: number, stays = false): P
     const connecting = () =>
       nats.connect({
         ...options,
-        name: 'forge',
+        ...{ servers, name: 'forge' },
         // Each server gets its share, so that a silent one leaves time for the others.
-        timeout: Math.max(50, Math.floor(ms / options.servers.length)),
+        timeout: Math.max(50, Math.floor(ms / servers.length)),
         ...(stays ? forever : once),
         noAsyncTraces: true,
       });
@@ -129,8 +121,8 @@ const CREDENTIALS = {
 };
 type Credentials = { [K in keyof typeof CREDENTIALS]?: string };
 
-/** Credentials come from the environment or from a context file of this person, never from the repository. */
-function readTargetOf(context: Context, nats: Nats): Target {
+/** How to reach the server. Credentials come from the environment or from a context file of this person, never from the repository. */
+function readTarget(context: Context, nats: Nats) {
   const { env } = context.world;
   const given: Credentials = readNatsContext(env);
   for (const [name, variable] of Object.entries(CREDENTIALS))
@@ -155,27 +147,18 @@ function readTargetOf(context: Context, nats: Nats): Target {
   const authenticator = creds
     ? nats.credsAuthenticator(read(creds, 'NATS_CREDS'))
     : seed && nats.nkeyAuthenticator(seed);
-  return {
-    name: parts.map(({ host, tls }) => `${tls ? 'tls' : 'nats'}://${host}`).join(','),
-    options: {
-      servers: hosts,
-      ...(user && pass ? { user, pass } : token ? { token } : {}),
-      ...(wantsTls ? { tls } : {}),
-      ...(authenticator ? { authenticator } : {}),
-    },
-    secrets: [pass, token, nkey].filter((secret): secret is string => !!secret && secret.length > 2),
+  const options: ConnectionOptions = {
+    ...(user && pass ? { user, pass } : token ? { token } : {}),
+    ...(wantsTls ? { tls } : {}),
+    ...(authenticator ? { authenticator } : {}),
   };
-}
-
-interface Address {
-  host: string;
-  tls: boolean;
-  user?: string;
-  pass?: string;
+  const name = parts.map(({ host, tls }) => `${tls ? 'tls' : 'nats'}://${host}`).join(',');
+  const secrets = [pass, token, nkey].flatMap((secret) => (secret && secret.length > 2 ? [secret] : []));
+  return { name, servers: hosts, options, secrets };
 }
 
 /** `nats://user:password@host:4222`, `tls://host`, `host:4222`; exit 2 for anything else. The text is never shown. */
-function parseAddress(given: string): Address {
+function parseAddress(given: string) {
   const text = given.trim();
   try {
     const url = new URL(/^[a-z]+:\/\//i.test(text) ? text : `nats://${text}`);
@@ -183,8 +166,8 @@ function parseAddress(given: string): Address {
     return {
       host: `${url.hostname}:${url.port || 4222}`,
       tls: url.protocol === 'tls:',
-      ...(url.username ? { user: decodeURIComponent(url.username) } : {}),
-      ...(url.password ? { pass: decodeURIComponent(url.password) } : {}),
+      user: decodeURIComponent(url.username),
+      pass: decodeURIComponent(url.password),
     };
   } catch {
     throw usage('events.url', 'An address of a NATS server is nats://HOST:PORT or tls://HOST:PORT.', {
@@ -211,7 +194,7 @@ function readNatsContext(env: Env): Credentials {
 
 function readCredential(env: Env, path: string, name: string): string {
   const full = path.startsWith('~/') ? join(homeFolder(env), path.slice(2)) : path;
-  const bytes = readTarget(full, MAX_FILE_BYTES);
+  const bytes = readFile(full, MAX_FILE_BYTES);
   if (bytes) return Buffer.from(bytes).toString('utf8');
   throw usage('events.file', `${name}: there is no file ${oneLine(path)}.`, { field: name });
 }

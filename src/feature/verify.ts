@@ -135,7 +135,7 @@ export async function verifyFeatures(
   }
   for (const { id, status } of results)
     if (status === 'passing' && hasClaimed(context, id))
-      await (await import('../events/claim.js')).finishTask(context, id);
+      await (await import('../events/claim-work.js')).finishClaim(context, id);
   return { results };
 }
 

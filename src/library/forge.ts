@@ -233,9 +233,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     /** EVT-01…03 */
     events: {
       flush: bind(() => import('../events/publish.js'), 'flushEvents', 'settles'),
-      list: bind(() => import('../events/read.js'), 'listEvents', 'looks'),
-      replay: bind(() => import('../events/read.js'), 'replayEvents', 'looks'),
-      tail: bind(() => import('../events/read.js'), 'tailEvents', 'looks'),
+      list: bind(() => import('../events/stream.js'), 'listEvents', 'looks'),
+      replay: bind(() => import('../events/stream.js'), 'replayEvents', 'looks'),
+      tail: bind(() => import('../events/stream.js'), 'tailEvents', 'looks'),
     },
     config: {
       get: bind(() => import('../config/config.js'), 'getSetting', 'reads'),

@@ -26,7 +26,6 @@ import {
   withServer,
 } from './server.js';
 
-/** The KV bucket that holds the claims of a project. */
 export interface Bucket {
   kv: KV;
   entries: number;
@@ -138,11 +137,9 @@ function toClaim(entry: KvEntry | null): ServerClaim | null {
   }
 }
 
-/** ms until a claim ends. */
 export const msLeft = ({ claim, created }: ServerClaim, now: number): number =>
   created + claim.seconds * 1000 - now;
 
-/** Every claim of the project. */
 async function listClaims(bucket: Bucket, ms: number): Promise<ServerClaim[]> {
   if (bucket.entries === 0) return [];
   const watch = await within(ms, bucket.kv.watch());
@@ -256,6 +253,5 @@ export const asSeen = (context: Context, claim: Claim, ms: number): KnownClaim =
   ...{ here: false, process: null, revision: null, by_focus: false },
 });
 
-/** The end of a lease by this machine's clock. */
 export const endOf = ({ world }: Context, ms: number): string =>
   new Date(world.now().getTime() + ms).toISOString();

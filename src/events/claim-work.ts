@@ -61,7 +61,6 @@ export async function claimFocus(
   }
 }
 
-/** A task that a cycle holds while it runs. */
 export interface HeldTask {
   /** Exit 3 `claim.lost` when another holder took it. */
   check(): Promise<void>;

@@ -120,7 +120,6 @@ export interface Released {
   task: string;
   /** False for a task that another holder has taken, or that was finished here. */
   released: boolean;
-  /** Who holds it now. */
   holder?: string;
 }
 

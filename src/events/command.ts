@@ -129,7 +129,6 @@ export const group: Group = {
   ],
 };
 
-/** `90m` in seconds. */
 function parseDuration(text: string): number {
   const seconds = secondsOf(text);
   if (seconds >= 5 && seconds <= 30 * 86_400) return seconds;

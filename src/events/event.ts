@@ -16,7 +16,6 @@ export const EVENT_TYPES = Object.keys(SUBJECTS) as EventType[];
 export const VERSION = '1.0';
 /** The largest event that is read, in bytes. forge writes less than 4 KiB. */
 export const MAX_EVENT_BYTES = 64 * 1024;
-/** Characters of a text in an event. */
 const MAX_TEXT = 300;
 
 const short = () => z.string().check(z.maxLength(MAX_TEXT));
@@ -28,7 +27,6 @@ const DATA = {
     branch: text(),
     head: text(),
     task: text(),
-    /** The name that git has for the person. */
     person: z.optional(text()),
     resumed_from: z.optional(short()),
   }),
@@ -59,7 +57,6 @@ const Common = z.object({
   host: short(),
   /** A digest that tells the worktrees of a host apart. */
   place: short(),
-  /** The name of the worktree's top folder. */
   folder: z.optional(short()),
   /** Where the ledger stood: its largest record number, and up to 8 heads. */
   ledger: z.nullable(z.looseObject({ n: count(), heads: z.array(short()).check(z.maxLength(8)) })),
@@ -89,7 +86,6 @@ export const subjectsOf = (prefix: string): string[] => EVENT_TYPES.map((type) =
 export const eventId = (project: string, type: EventType, about: string): string =>
   sha256([project, type, about].join('\u0000')).slice(0, 32);
 
-/** Cuts the texts of an event's data. */
 export const cutData = <T extends object>(data: T): T =>
   Object.fromEntries(
     Object.entries(data).map(([name, value]) => [
@@ -111,7 +107,6 @@ export function parseEvent(bytes: Uint8Array): ForgeEvent | null {
   }
 }
 
-/** What happened, in one line of plain text. */
 export function describeEvent({ type, data }: ForgeEvent): string {
   switch (type) {
     case 'session_start':

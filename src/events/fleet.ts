@@ -18,7 +18,6 @@ export interface FleetRow {
   place: string;
   /** The worktree's top folder, without its path. */
   folder: string | null;
-  /** The name that git has for the person. */
   person: string | null;
   /** True for this worktree. */
   own: boolean;

@@ -11,7 +11,6 @@ import { sessionName } from '../session/rules.js';
 import { judgeRunning, readRunning, showFocus } from '../session/running.js';
 import { eventUrl, placeOf } from './outbox.js';
 
-/** A task that one worktree holds. */
 export const Claim = z.looseObject({
   task: z.string().check(z.maxLength(64)),
   /** `done`: its holder finished it, and the result comes by git. `lost`: another holder took it. */
@@ -21,9 +20,7 @@ export const Claim = z.looseObject({
   session: z.nullable(z.string().check(z.maxLength(300))),
   actor: z.enum(['human', 'agent', 'builder']),
   branch: z.nullable(z.string().check(z.maxLength(300))),
-  /** The name that git has for the person. */
   person: z.optional(z.nullable(z.string().check(z.maxLength(300)))),
-  /** The name of the worktree's top folder. */
   folder: z.optional(z.nullable(z.string().check(z.maxLength(300)))),
   since: z.string().check(z.maxLength(64)),
   /** How long it is held after the last renewal. */
@@ -169,7 +166,6 @@ export const heldBy = (claim: Claim): ForgeError =>
 export const isInWay = (claim: Claim, place: string, again: boolean): boolean =>
   claim.place !== place && (claim.state === 'held' || (claim.state === 'done' && !again));
 
-/** Ids of all features and active issues here. */
 export const listTasks = (context: Context): string[] => [
   ...readFeatures(context).map(({ id }) => id),
   ...readActive(context).map(({ linear_id }) => linear_id),

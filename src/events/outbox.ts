@@ -126,5 +126,4 @@ export const removeWaiting = ({ layout }: Context, name: string): void =>
 
 export const hasUnsent = ({ unsent }: Context): boolean => unsent.length > 0;
 
-/** The events that were written since the last call. */
 export const takeUnsent = ({ unsent }: Context): string[] => unsent.splice(0);

@@ -17,7 +17,6 @@ export interface ReportedEvent {
 
 export interface Flushed {
   sent: number;
-  /** Events that still wait. */
   waiting: number;
   /** `stream`: JetStream keeps them; `none`: they went to those who listen. */
   kept_by: 'stream' | 'none';

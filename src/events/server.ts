@@ -222,7 +222,6 @@ function describeError(error: unknown, secrets: readonly string[]): string {
 
 /** JetStream reports failures as numbers. */
 export const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 0;
-/** No such stream. */
 export const NOT_FOUND = 10059;
 
 /** Three copies in a cluster; one where the server is alone or has too little room for more. */

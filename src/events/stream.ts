@@ -25,7 +25,6 @@ import {
   withServer,
 } from './server.js';
 
-/** The stream that keeps events. */
 export interface EventStream {
   name: string;
   client: JetStreamClient;

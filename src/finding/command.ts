@@ -9,7 +9,6 @@ const ABOUT: readonly OptionSpec[] = [
   { flags: '--query <text>', help: 'what it was asked: a path, a pattern or a command' },
 ];
 
-/** Both are required. */
 function about({ cwd, options }: Call): { tool: string; query: string; cwd: string } {
   const { tool, query } = options as Record<string, unknown>;
   if (typeof tool === 'string' && typeof query === 'string') return { tool, query, cwd };

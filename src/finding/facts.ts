@@ -120,7 +120,6 @@ const listFact = (output: string): string => {
   return `${plural(names.length, 'entry', 'entries')}: ${cut(names.slice(0, 12).join(', '))}`;
 };
 
-/** The answer in a tool's JSON result. */
 function answerFact(output: string): string {
   try {
     const value = JSON.parse(output) as Record<string, unknown>;
@@ -149,7 +148,6 @@ const TOTALS: readonly RegExp[] = [
 ];
 const ERROR = /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal ).*$/m;
 
-/** What a test runner printed as its result. */
 const totalsIn = (output: string): string[] =>
   TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
 

@@ -122,7 +122,6 @@ export interface FindingStats {
 const askedIn = (context: Context) =>
   readLines(context).flatMap((line) => ('event' in line && line.event === 'asked' ? [line] : []));
 
-/** EXM-05 */
 export function findingStats(context: Context): FindingStats {
   const asked = askedIn(context);
   const repeats = asked.filter(({ how }) => how !== 'stale');

@@ -14,9 +14,7 @@ import {
 
 /** ADR-0003: something learned from one tool call. */
 export interface Finding {
-  /** The tool that was called. */
   tool: string;
-  /** Its query. */
   query: string;
   /** The result in one line. */
   fact: string;

@@ -57,12 +57,10 @@ const countIn = (input: ToolInput, ...names: string[]): number | null => {
   return found === undefined ? null : Math.floor(found);
 };
 
-/** A path, as written by a person or an agent. */
 const at = (cwd: string, path: string): string => resolve(cwd, path.replace(/^file:\/\//, '').trim() || '.');
 
 const PATHS = ['file_path', 'filePath', 'path', 'absolute_path', 'target_file', 'dir_path', 'directory'];
 
-/** The input of a tool that is asked this query. */
 export function inputOf(tool: string, query: string): ToolInput {
   const kind = kindOf(tool);
   return kind === 'search' ? { pattern: query } : kind === 'shell' ? { command: query } : { path: query };
@@ -205,7 +203,6 @@ const whole: Reader = (args, cwd) => {
     : { kind: 'read', path: at(cwd, path), from: 1, to: null };
 };
 
-/** Some lines of one file. */
 const part: Reader = (args, cwd, name) => {
   const path = args.at(-1) ?? '-';
   const lines = linesOf([name, ...args.slice(0, -1)]);

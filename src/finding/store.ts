@@ -14,11 +14,9 @@ export interface Stored extends Finding {
   /** The caller: the conversation of an agent, or `shell`. */
   reader: string;
   question: Question;
-  /** The result was shown completely. */
   whole: boolean;
   /** SHA-256 of the file that was read. Absent if it changed in between. */
   sha?: string;
-  /** Tokens of the result. */
   tokens: number;
 }
 
@@ -29,7 +27,6 @@ export type Event =
       event: 'asked';
       how: 'exact' | 'near' | 'stale';
       tokens: number;
-      /** It was refused. */
       avoided: boolean;
       /** A digest of the call. */
       call: string;

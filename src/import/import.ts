@@ -13,7 +13,6 @@ import { type Context, madeBy, requireSupervisor, timestamp } from '../project/p
 import { isStarted, SOURCES, type Source, type Taken, type Task } from './sources.js';
 
 const ImportInput = z.strictObject({
-  /** Names of sources (default: all). */
   from: z.optional(z.array(z.string())),
   /** False: return the plan and store nothing. */
   apply: z.optional(z.boolean()),
@@ -22,11 +21,9 @@ const ImportInput = z.strictObject({
 export interface ImportedFile {
   file: string;
   source: string;
-  /** Number of new notes. */
   notes: number;
   /** Number of new notes that replace an older one of the same section. */
   changed?: number;
-  /** Ids of new features. */
   features: string[];
   /** Number of notes and features that exist already. */
   known: number;
@@ -34,7 +31,6 @@ export interface ImportedFile {
   done: number;
   /** Number of texts in which secrets or personal data were replaced. */
   masked?: number;
-  /** Why the file was skipped. */
   problem?: string;
 }
 

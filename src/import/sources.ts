@@ -3,7 +3,6 @@ import { parseJson } from '../core/json.js';
 import { isObject } from '../core/text.js';
 import { FRONTMATTER, readYaml } from '../core/yaml.js';
 
-/** The content of one file of another tool. */
 export interface Taken {
   notes: string[];
   tasks: Task[];
@@ -189,7 +188,6 @@ function readBacklog(text: string): Taken {
   ]);
 }
 
-/** A task's description becomes a note. */
 function collect(rows: readonly Task[]): Taken {
   const isDone = ({ status }: Task): boolean => DONE.has(status.toLowerCase());
   const tasks = rows

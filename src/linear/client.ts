@@ -6,10 +6,9 @@ import { oneLine } from '../core/text.js';
 import type { Document } from './documents.js';
 
 const ENDPOINT = 'https://api.linear.app/graphql';
-/** Milliseconds without an answer, and for a whole answer. */
+/** Milliseconds without an answer, and for a whole one. */
 const SILENCE = 3000;
 const TOTAL = 15_000;
-/** For a request that fails at once. */
 const ATTEMPTS = 3;
 const MAX_BYTES = 8 * 1024 * 1024;
 /** The longest wait that a server may ask for, in milliseconds. */
@@ -22,13 +21,8 @@ export async function readKey(env: Env): Promise<string | null> {
   const { LINEAR_API_KEY, LINEAR_API_KEY_COMMAND } = env;
   if (LINEAR_API_KEY) return LINEAR_API_KEY.trim();
   if (!LINEAR_API_KEY_COMMAND) return null;
-  const variables = Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
   const run = await runProcess(splitCommand(LINEAR_API_KEY_COMMAND), {
-    cwd: '/',
-    env: variables,
-    timeoutMs: 10_000,
+    ...{ cwd: '/', env: env as Record<string, string>, timeoutMs: 10_000 },
   });
   const key = run.output.tail.trim();
   if (run.exit_code === 0 && key !== '') return key;
@@ -57,7 +51,7 @@ function endpointOf({ LINEAR_API_URL }: Env): URL {
 export class Unavailable extends ForgeError {
   constructor(
     message: string,
-    readonly waitMs: number,
+    readonly waitMs = 0,
   ) {
     super('outside', 'linear.unavailable', message, { hint: 'forge linear sync   # tries again' });
   }
@@ -73,66 +67,54 @@ export function connect(env: Env, key: string): Request {
     const body = JSON.stringify({ query: text, variables });
     let reply = await post(url, key, body, say);
     // A request that was refused quickly may succeed if it is repeated.
-    for (
-      let attempt = 1;
-      reply.status >= 500 && waitOf(reply.headers) === 0 && attempt < ATTEMPTS;
-      attempt++
-    ) {
+    for (let attempt = 1; reply.status >= 500 && reply.waitMs === 0 && attempt < ATTEMPTS; attempt++) {
       await setTimeout(100 * attempt + Math.random() * 100);
       reply = await post(url, key, body, say);
     }
-    return checkAnswer(answer, dataOf(reply, say));
+    const { success, data, error } = answer.safeParse(dataOf(reply, say));
+    if (success) return data;
+    const field = error.issues[0]?.path.join('.') || 'data';
+    throw outside(
+      'linear.answer',
+      `Linear's answer is not what forge expects: ${field} is missing or wrong.`,
+      {
+        hint: 'Check LINEAR_API_URL, and try again later: forge linear sync',
+      },
+    );
   };
 }
 
-function checkAnswer<T>(shape: Document<T>['answer'], data: unknown): T {
-  const { success, data: found, error } = shape.safeParse(data);
-  if (success) return found;
-  const field = error.issues[0]?.path.join('.') || 'data';
-  throw outside('linear.answer', `Linear's answer is not what forge expects: ${field} is missing or wrong.`, {
-    hint: 'Check LINEAR_API_URL, and try again later: forge linear sync',
-  });
+interface Reply {
+  status: number;
+  waitMs: number;
+  /** Null without JSON. */
+  answer: {
+    data?: unknown;
+    errors?: { message?: string; extensions?: { code?: unknown } }[];
+  } | null;
 }
 
-/** The data of a successful answer. Throws for every other answer. */
-function dataOf({ status, headers, text }: Reply, say: (text: string) => string): unknown {
-  const waitMs = waitOf(headers);
-  if (status === 429) throw limited(waitMs);
-  if (status >= 500) throw new Unavailable(`Linear answered ${status}.`, waitMs);
-  const answer = parse(text, headers.get('content-type') ?? '');
+function dataOf({ status, waitMs, answer }: Reply, say: (text: string) => string): unknown {
   const [error] = answer?.errors ?? [];
   const code = String(error?.extensions?.code ?? '');
-  if (code === 'RATELIMITED') throw limited(waitMs);
+  if (status === 429 || (status < 500 && code === 'RATELIMITED')) {
+    const until = waitMs > 0 ? ` It asked to wait until ${new Date(Date.now() + waitMs).toISOString()}.` : '';
+    throw new Unavailable(`Linear limits the rate of requests.${until}`, waitMs);
+  }
+  if (status >= 500) throw new Unavailable(`Linear answered ${status}.`, waitMs);
   if (status === 401 || /AUTHENTICATION/.test(code))
     throw outside('linear.refused', 'Linear refused the key.', {
       hint: 'Make a new key in Linear, under Settings, API.',
     });
   if (!answer) throw new Unavailable(`Linear answered ${status} without JSON.`, waitMs);
   if (error || !answer.data)
-    throw outside('linear.error', `Linear: ${say(error?.message ?? `status ${status}`)}`, {});
+    throw outside('linear.error', `Linear: ${say(error?.message ?? `status ${status}`)}`);
   return answer.data;
 }
 
-function limited(waitMs: number): Unavailable {
-  const until = waitMs > 0 ? ` It asked to wait until ${new Date(Date.now() + waitMs).toISOString()}.` : '';
-  return new Unavailable(`Linear limits the rate of requests.${until}`, waitMs);
-}
-
-interface Reply {
-  status: number;
-  headers: Headers;
-  text: string;
-}
-
-interface Answer {
-  data?: unknown;
-  errors?: { message?: string; extensions?: { code?: unknown } }[];
-}
-
-function parse(text: string, type: string): Answer | null {
-  if (!/json/.test(type)) return null;
+function parse(text: string, type: string | null): Reply['answer'] {
   try {
-    return JSON.parse(text) as Answer;
+    return /json/.test(type ?? '') ? JSON.parse(text) : null;
   } catch {
     return null;
   }
@@ -169,14 +151,12 @@ async function post(url: URL, key: string, body: string, say: (text: string) => 
       clearTimeout(timer);
       timer = quiet();
       size += (part as Uint8Array).length;
-      if (size > MAX_BYTES) throw new Unavailable(`Linear answered with more than ${MAX_BYTES} bytes.`, 0);
+      if (size > MAX_BYTES) throw new Unavailable(`Linear answered with more than ${MAX_BYTES} bytes.`);
       parts.push(part as Uint8Array);
     }
-    return {
-      status: response.status,
-      headers: response.headers,
-      text: Buffer.concat(parts).toString('utf8'),
-    };
+    const { status, headers } = response;
+    const answer = parse(Buffer.concat(parts).toString('utf8'), headers.get('content-type'));
+    return { status, waitMs: waitOf(headers), answer };
   } catch (error) {
     if (error instanceof ForgeError) throw error;
     const { name, cause, message } = error as Error & { cause?: { code?: string; message?: string } };
@@ -184,7 +164,7 @@ async function post(url: URL, key: string, body: string, say: (text: string) => 
       name === 'AbortError' || name === 'TimeoutError'
         ? 'it does not answer'
         : (cause?.code ?? cause?.message ?? message);
-    throw new Unavailable(`Linear cannot be reached: ${say(String(why))}.`, 0);
+    throw new Unavailable(`Linear cannot be reached: ${say(String(why))}.`);
   } finally {
     clearTimeout(timer);
   }

@@ -60,7 +60,6 @@ async function ask(call: Call, fields: readonly FormField[], given: Answers): Pr
   return answers;
 }
 
-/** One answer a line, until an empty one. */
 async function lines(
   label: string,
   line: (message: string, initial: string) => Promise<string>,

@@ -13,12 +13,18 @@ import { leaveIssue, turnFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { checkAnswers, type Form, parseForm } from './form.js';
-import { doneIds, moveToHistory, reopenIssue, replaceIssue, requireActive, requireIssue } from './issue.js';
-import { enqueue } from './queue.js';
+import {
+  doneIds,
+  enqueue,
+  moveToHistory,
+  reopenIssue,
+  replaceIssue,
+  requireActive,
+  requireIssue,
+} from './issue.js';
 import { branchName, fromAnswers, type Issue, uuidFrom } from './rules.js';
 import { workspacePackages } from './workspace.js';
 
-/** The names of the forms in `.forge/linear/templates/`. */
 export async function listForms({ disk, layout }: Context): Promise<{ templates: string[] }> {
   return {
     templates: disk.list(formsFolder(layout)).flatMap((name) => /^([\w-]+)\.ya?ml$/.exec(name)?.[1] ?? []),
@@ -65,7 +71,6 @@ export async function newIssue(context: Context, raw: z.infer<typeof NewIssueInp
 
 export interface StartedIssue {
   issue: Issue;
-  /** The issue was done, and is active again. */
   reopened: boolean;
   branch: string;
   /** The checked-out branch. Null without git or on a detached HEAD. */
@@ -77,22 +82,14 @@ export interface StartedIssue {
 export async function startIssue(context: Context, { id }: { id: string }): Promise<StartedIssue> {
   const { issue, isActive } = requireIssue(context, id);
   if (!isActive) reopenIssue(context, issue);
-  const focus = await turnFocus(context, {
-    ...{ task: `${issue.linear_id}: ${issue.title}`, issue: issue.linear_id },
-  });
+  const task = `${issue.linear_id}: ${issue.title}`;
+  const { skill = null } = await turnFocus(context, { task, issue: issue.linear_id });
   const branch = issue.git_refs.branch ?? branchName(issue);
   const running = readRunning(context);
-  const origin = {
-    session: running ? sessionName(running.id) : null,
-    issue: issue.linear_id,
-    skill: focus.skill ?? null,
-  };
   const content = [issue.title, issue.description, ...issue.acceptance_criteria].join('\n');
-  const triv = trivariate(
-    Buffer.from(content),
-    { path: `linear/${issue.linear_id}`, type: issue.type },
-    origin,
-  );
+  const place = { path: `linear/${issue.linear_id}`, type: issue.type };
+  const origin = { session: running && sessionName(running.id), issue: issue.linear_id, skill };
+  const triv = trivariate(Buffer.from(content), place, origin);
   const started: Issue = {
     ...issue,
     state: 'started',
@@ -113,7 +110,7 @@ export async function startIssue(context: Context, { id }: { id: string }): Prom
     });
   const { git, repository } = context;
   const current = git && repository ? await readBranch(repository, git) : null;
-  return { issue: started, reopened: !isActive, branch, current, skill: focus.skill ?? null };
+  return { issue: started, reopened: !isActive, branch, current, skill };
 }
 
 const DoneInput = z.strictObject({ id: z.string(), summary: z.optional(z.string()) });

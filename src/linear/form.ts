@@ -27,7 +27,6 @@ export interface Form {
   fields: FormField[];
 }
 
-/** Answers by field name. */
 export type Answers = Record<string, string | string[]>;
 
 const MAX_FORM = 64 * 1024;

@@ -1,6 +1,7 @@
+import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
-import { doneIssueFile, doneIssuesFolder } from '../core/paths.js';
-import { checkId, encodeDocument } from '../core/schema.js';
+import { doneIssueFile, doneIssuesFolder, linearQueueFile } from '../core/paths.js';
+import { checkId, encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { changeActive, readActive } from '../feature/store.js';
 import { UNIT } from '../feature/tasks.js';
@@ -92,3 +93,52 @@ export function moveToHistory(context: Context, done: Issue): void {
     changeActive(context, (units) => units.filter(({ linear_id }) => linear_id !== done.linear_id));
   });
 }
+
+const Pending = z.looseObject({
+  kind: z.enum(['comment', 'state']),
+  /** `APP-7` and Linear's own id of the issue. */
+  issue: z.string(),
+  uuid: z.string(),
+  /** The id of the comment: Linear refuses a second one. */
+  id: z.optional(z.string()),
+  body: z.optional(z.string()),
+  type: z.optional(z.string()),
+  /** The state is sent even if the issue has ended in Linear. */
+  reopens: z.optional(z.boolean()),
+});
+export type Pending = z.infer<typeof Pending>;
+
+const Queue = z.looseObject({
+  schema_version: z.optional(z.string()),
+  pending: z.array(Pending),
+  /** ISO time before which Linear asked not to be called. */
+  not_before: z.optional(z.nullable(z.string())),
+  error: z.optional(z.nullable(z.string())),
+});
+type Queue = z.infer<typeof Queue>;
+
+const QUEUE: Format<Queue> = { name: 'linear-queue', version: '1.0', schema: Queue };
+
+export const readQueue = ({ disk, layout }: Context): Queue =>
+  disk.readDocument(QUEUE, linearQueueFile(layout), { pending: [] }).value;
+
+export function changeQueue(context: Context, change: (queue: Queue) => Queue): void {
+  const { disk, layout } = context;
+  disk.withLock(() => {
+    const file = linearQueueFile(layout);
+    const none = { schema_version: QUEUE.version, pending: [] };
+    const { value, bytes } = disk.readDocument(QUEUE, file, none);
+    const after = encodeDocument(change(value));
+    if (!bytes?.equals(after)) disk.replace(file, after, bytes);
+  });
+}
+
+/** A later state of an issue is the same thing as an earlier one; a comment has an id. */
+export const isSame = (one: Pending, other: Pending): boolean =>
+  one.kind === other.kind && one.uuid === other.uuid && one.id === other.id;
+
+export const enqueue = (context: Context, entry: Pending): void =>
+  changeQueue(context, (queue) => ({
+    ...queue,
+    pending: [...queue.pending.filter((other) => !isSame(other, entry)), entry],
+  }));

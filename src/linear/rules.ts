@@ -65,11 +65,7 @@ export function fromAnswers(used: readonly string[], template: string, answers: 
     linear_id: localId(title, used),
     title,
     type: template,
-    memory_trace: {
-      created_from: text(parent_rfc) || `form ${template}`,
-      parent_issue: null,
-      context_snapshot: null,
-    },
+    memory_trace: { created_from: text(parent_rfc) || `form ${template}` },
     acceptance_criteria: [acceptance_criteria ?? []].flat(),
     description: parts.filter(Boolean).join('\n\n'),
     labels: [template],
@@ -85,7 +81,7 @@ const headline = (name: string): string => {
 };
 
 /** `LOCAL-` and four digits from the title, so that two clones do not give the same id to different issues. */
-export function localId(title: string, used: readonly string[] = []): string {
+function localId(title: string, used: readonly string[]): string {
   let digits = 1000 + (Number.parseInt(sha256(title).slice(0, 8), 16) % 9000);
   while (used.includes(`LOCAL-${digits}`)) digits++;
   return `LOCAL-${digits}`;
@@ -111,7 +107,6 @@ export const uuidFrom = (text: string): string =>
 
 const OPTIONAL_TEXT = z.nullish(z.string());
 
-/** An issue as Linear's API returns it. */
 export const REMOTE_ISSUE = z.object({
   id: z.string(),
   identifier: z.string(),
@@ -136,11 +131,8 @@ export interface Conflict {
   theirs: string;
 }
 
-/** Linear's types of states that end an issue. */
 export const isDone = (type: string | undefined): boolean =>
   ['completed', 'canceled', 'duplicate'].includes(type ?? '');
-
-const TYPES_BY_LABEL = ['bug', 'feature'];
 
 /**
  * An issue after a pull: Linear's text wins, and notes of forge and people stay. A conflict is a text that was changed
@@ -152,7 +144,7 @@ export function mergeRemote(
   now: string,
 ): { issue: Issue; conflicts: Conflict[] } {
   const labels = remote.labels?.nodes.map(({ name }) => name) ?? [];
-  const type = labels.map((label) => label.toLowerCase()).find((label) => TYPES_BY_LABEL.includes(label));
+  const type = labels.map((label) => label.toLowerCase()).find((label) => /^(bug|feature)$/.test(label));
   const theirs = {
     title: oneLine(remote.title, MAX_TITLE),
     description: remote.description ?? '',
@@ -178,11 +170,7 @@ export function mergeRemote(
       title: theirs.title,
       type: type ?? 'feature',
       created_at: remote.createdAt ?? now,
-      memory_trace: {
-        created_from: 'Linear',
-        parent_issue: remote.parent?.identifier ?? null,
-        context_snapshot: null,
-      },
+      memory_trace: { created_from: 'Linear', parent_issue: remote.parent?.identifier ?? null },
     });
   const issue: Issue = {
     ...start,
@@ -194,14 +182,10 @@ export function mergeRemote(
     updated_at: remote.updatedAt ?? now,
     ...(remote.url ? { url: remote.url } : {}),
     pulled: { title: theirs.title, description: theirs.description },
-    ...(conflicts.length > 0
-      ? {
-          replaced: {
-            ...(local?.['replaced'] as object | undefined),
-            ...Object.fromEntries(conflicts.map(({ field, ours }) => [field, ours])),
-          },
-        }
-      : {}),
   };
+  if (conflicts.length > 0) {
+    const ours = Object.fromEntries(conflicts.map((conflict) => [conflict.field, conflict.ours]));
+    issue['replaced'] = { ...(local?.['replaced'] as object | undefined), ...ours };
+  }
   return { issue, conflicts };
 }

@@ -1,4 +1,4 @@
-import { ForgeError, outside } from '../core/error.js';
+import { ForgeError, outside, usage } from '../core/error.js';
 import { doneIssueFile, focusFile } from '../core/paths.js';
 import { encodeDocument, isId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -9,8 +9,19 @@ import { type Context, readConfig, timestamp } from '../project/project.js';
 import { FOCUS, NO_FOCUS } from '../session/rules.js';
 import { connect, type Request, readKey, requireKey, Unavailable } from './client.js';
 import { ADD_COMMENT, ASSIGNED, COMMENT, CREATE, ISSUE, TEAMS, UPDATE } from './documents.js';
-import { activeIssues, asActive, doneIds, moveToHistory, readDone, replaceIssue } from './issue.js';
-import { changeQueue, enqueue, isSame, type Pending, readQueue } from './queue.js';
+import {
+  activeIssues,
+  asActive,
+  changeQueue,
+  doneIds,
+  enqueue,
+  isSame,
+  moveToHistory,
+  type Pending,
+  readDone,
+  readQueue,
+  replaceIssue,
+} from './issue.js';
 import {
   type Conflict,
   type Issue,
@@ -34,7 +45,6 @@ export interface Synced {
   reopened: string[];
   /** Issues that were created in Linear, and comments and states that were sent, as `APP-7 comment`. */
   pushed: string[];
-  /** Changes that still wait to be sent. */
   queued: number;
   failed: Failure[];
   /** Texts that were changed here and in Linear: Linear's won. */
@@ -247,7 +257,7 @@ async function create(context: Context, request: Request, issue: Issue): Promise
       return (await request(CREATE, { input })).issueCreate.issue;
     },
   );
-  if (!remote) throw new Unavailable('Linear did not return the new issue.', 0);
+  if (!remote) throw new Unavailable('Linear did not return the new issue.');
   const [made = remote] = await cleanRemote(context, [remote]);
   const { issue: merged } = mergeRemote(issue, made, timestamp(context));
   // The local text stays: Linear shows the criteria inside its description.
@@ -273,9 +283,8 @@ function renameIssue(context: Context, before: string, issue: Issue): void {
     );
     const { value: focus, bytes } = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
     if (focus.linear_issue !== before) return;
-    const task = focus.task?.startsWith(`${before}: `)
-      ? `${id}${focus.task.slice(before.length)}`
-      : focus.task;
+    const { task: old } = focus;
+    const task = old?.startsWith(`${before}: `) ? id + old.slice(before.length) : old;
     disk.replace(focusFile(layout), encodeDocument({ ...focus, task, linear_issue: id }), bytes);
   });
 }
@@ -283,15 +292,12 @@ function renameIssue(context: Context, before: string, issue: Issue): void {
 async function teamOf(context: Context, request: Request): Promise<string> {
   const { nodes } = (await request(TEAMS, {})).teams;
   const wanted = readConfig(context).linear.team;
-  const found =
-    wanted === '' ? (nodes.length === 1 ? nodes[0] : undefined) : nodes.find(({ key }) => key === wanted);
+  const found = wanted === '' && nodes.length === 1 ? nodes[0] : nodes.find(({ key }) => key === wanted);
   if (found) return found.id;
-  throw new ForgeError(
-    'usage',
-    'linear.team',
-    wanted === '' ? 'New issues need a team.' : `There is no team ${oneLine(wanted, 20)}.`,
-    { hint: nodes.map(({ key }) => `forge config set linear.team ${oneLine(key, 20)}`).join('\n') },
-  );
+  const why = wanted === '' ? 'New issues need a team.' : `There is no team ${oneLine(wanted, 20)}.`;
+  throw usage('linear.team', why, {
+    hint: nodes.map(({ key }) => `forge config set linear.team ${oneLine(key, 20)}`).join('\n'),
+  });
 }
 
 async function send(context: Context, request: Request, entry: Pending): Promise<string> {
@@ -321,11 +327,9 @@ async function sendState(request: Request, { uuid, type, reopens }: Pending): Pr
   if (first) await request(UPDATE, { id: uuid, input: { stateId: first.id } });
 }
 
-/** A session's comment for its issue in Linear. */
 interface SessionNote {
   issue: string;
   session: string;
-  /** The completed work, oldest first. */
   done: readonly string[];
   next: string | null;
 }

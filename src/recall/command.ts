@@ -10,7 +10,6 @@ const row = ({ id, source, text, at, session, why, doubt }: RecallHit, style: St
   ...(why.length > 0 ? [`  ${style.dim(why.join(', '))}`] : []),
 ];
 
-/** The words that matched. */
 function highlighted(text: string, why: readonly string[], style: Style): string {
   const found = why
     .flatMap((reason) => reason.replace(/^next to: /, '').split(', '))

@@ -26,9 +26,7 @@ import { archivedIds, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
 import type { Document, Group } from './engine.js';
 
-/** The number of commits searched. */
 const MAX_COMMITS = 2000;
-/** The searched characters of a document. */
 const MAX_TEXT = 4000;
 
 const document = (source: string, id: string, text: string, rest: Partial<Document> = {}): Document => ({
@@ -58,7 +56,6 @@ export interface Change {
   isMore: boolean;
   /** Records of the knowledge tier as JSON. Their state depends on all of them, so they are not documents. */
   records?: readonly { id: string; text: string }[];
-  /** Ids of redacted and removed records. */
   redacted?: readonly string[];
   /** A person reset a tier, so that older records do not count. */
   hasReset?: boolean;
@@ -125,7 +122,6 @@ function worthFinding(record: LedgerRecord): object {
   return record.key === endKey(String(record.session)) ? { ...record, patterns: [] } : record;
 }
 
-/** Characters of a record's id. */
 export const ID_LENGTH = 12;
 
 function archiveGroups(context: Context): StoredGroup[] {
@@ -145,7 +141,6 @@ function archiveGroups(context: Context): StoredGroup[] {
   });
 }
 
-/** Issues that are done. */
 function historyGroups({ disk, layout }: Context): StoredGroup[] {
   const folder = doneIssuesFolder(layout);
   const names = disk.list(folder).filter((name) => name.endsWith('.json'));
@@ -240,7 +235,6 @@ async function commitGroups({ git }: Context): Promise<StoredGroup[]> {
 
 interface KnowledgeRecords {
   records: readonly Identified[];
-  /** Whether the ledger has a record. */
   has: (id: string) => boolean;
 }
 

@@ -3,7 +3,6 @@ import { compareText } from '../core/text.js';
 import { synonymsOf } from './synonyms.js';
 import { flat, isWithin, type Query, readQuery, termsOf, wordsByTerm } from './terms.js';
 
-/** A text that recall can find. */
 export interface Document {
   id: string;
   /** Its kind: `note`, `knowledge`, `feature`, `session`, … */
@@ -45,12 +44,10 @@ export interface Posting extends Facts {
 /** Documents by term. The search index and documents in memory both are one. */
 export interface Corpus {
   readonly size: number;
-  /** Characters of all documents. */
   readonly length: number;
   /** A loose document counts as a separate group. */
   readonly groups: number;
   having(term: string): readonly Posting[];
-  /** The number of documents with a term. */
   frequency(term: string): number;
   /** Characters of a group; null for loose documents and groups of another corpus. */
   groupLength(group: number): number | null;
@@ -141,7 +138,6 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
 
 const BATCH = 50;
 
-/** Several corpora as one. */
 class Corpora {
   readonly size: number;
   readonly groups: number;
@@ -206,7 +202,6 @@ function widen(
   return wanted;
 }
 
-/** Documents with both terms. */
 const MIN_TOGETHER = 3;
 const MAX_RELATED = 3;
 /** Share of the documents with either term that have both. */
@@ -244,7 +239,6 @@ interface Scores {
   terms: Map<number, number>;
 }
 
-/** Documents with a term. */
 interface Match {
   weight: number;
   postings: readonly Posting[];

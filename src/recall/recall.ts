@@ -47,7 +47,6 @@ export interface Recalled {
 const DEFAULT_LIMIT = 10;
 /** Among this many hits, one whose id is the whole query moves to the front. */
 const FIRST = 50;
-/** Maximum characters of a hit. */
 const MAX_SHOWN = 500;
 
 /** AGT-03: the memory that matches a question, best first, without a model or a network. */

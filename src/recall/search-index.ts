@@ -21,9 +21,7 @@ import { termsOf } from './terms.js';
 
 /** The version of the tables, of the documents and of the term rules. */
 const VERSION = 13;
-/** The number of documents per call of the library. */
 const BATCH = 500;
-/** Milliseconds to wait for another writing process. */
 const PATIENCE = 2000;
 
 /** Ranking reads many narrow rows, and the texts of a few. */
@@ -77,7 +75,6 @@ export async function openIndex(
   }
 }
 
-/** Null if there is no usable index. */
 async function openOwn(
   library: typeof Database,
   context: Context,
@@ -257,7 +254,6 @@ class SearchIndex implements Corpus {
     );
   }
 
-  /** The number of the row that was written. */
   private run(sql: string, ...values: unknown[]): number {
     const statement = this.statements.get(sql) ?? this.db.prepare(sql);
     this.statements.set(sql, statement);

@@ -1,6 +1,5 @@
 import { stemmer } from 'stemmer';
 
-/** Words that are in almost every text. */
 const STOP_WORDS = new Set(
   'a about after all also am an and any are as at be because been before being but by can could did do does doing done for from get gets got had has have having he her here him his how i if in into is it its itself just may me might more most must my no nor not now of off on once only or other our out over own same she should so some such than that the their them then there these they this those through to too under until up us use used uses using very was we were what when where which while who whom why will with would you your yours'.split(
     ' ',
@@ -187,7 +186,6 @@ function readDate(text: string): string | null {
   return iso ?? /\b(?:in|of|since|during|until) ((?:19|20)\d\d)\b/i.exec(text)?.[1] ?? null;
 }
 
-/** Whether an ISO time is within a query's date. */
 export const isWithin = (time: string, date: string): boolean =>
   (date.startsWith('-') ? time.slice(4) : time).startsWith(date);
 

@@ -92,7 +92,6 @@ function namedFiles({ resources = {}, git = {} }: Manifest): [key: string, file:
   ];
 }
 
-/** A path inside the skill's folder. */
 export const isInsideSkill = (path: string): boolean =>
   path !== '' && !/^[/\\~]|^[A-Za-z]:|\\|\0/.test(path) && !path.split('/').includes('..');
 
@@ -146,7 +145,6 @@ export const describe = ({ skill }: Manifest): string => `${skill.name}: ${oneLi
 const isSafeGlob = (pattern: string): boolean =>
   pattern.length <= 200 && pattern.split('/').every((part) => (part.match(/[*?+@!([{]/g) ?? []).length <= 4);
 
-/** What the work is about. */
 export interface Subject {
   text: string;
   files?: readonly string[] | undefined;

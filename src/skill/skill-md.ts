@@ -112,7 +112,6 @@ export function toManifestText({ frontmatter }: SkillMd, files: readonly string[
   ].join('\n');
 }
 
-/** The SKILL.md of a skill. */
 export function toSkillMd(manifest: Manifest, instructions: string): string {
   const { name, description, version } = manifest.skill;
   const { keywords = [], file_patterns = [], linear_labels = [] } = manifest.triggers ?? {};

@@ -90,7 +90,6 @@ const toListed = ({ name, manifest, isApproved }: Skill, match?: SkillMatch): Li
   ...(match ? { score: match.score, why: match.why } : {}),
 });
 
-/** SKL-02 */
 export async function listSkills(context: Context): Promise<{ skills: ListedSkill[]; warnings: string[] }> {
   return { skills: readSkills(context).map((skill) => toListed(skill)), warnings: context.warnings };
 }

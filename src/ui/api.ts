@@ -21,7 +21,6 @@ export class Source {
     return this.kept;
   };
 
-  /** A file has changed. */
   forget(): void {
     this.kept = null;
   }
@@ -289,7 +288,6 @@ async function readCharts({ forge: open, rows }: Source) {
 
 const COLUMNS = ['id', 'tier', 'n', 'kind', 'at', 'session', 'text'] as const;
 
-/** The chosen records for a spreadsheet. */
 export async function writeCsv({ rows }: Source, given: Given): Promise<string> {
   const chosen = selectRows(await rows(), given);
   return csvLine(COLUMNS) + chosen.map((row) => csvLine(COLUMNS.map((name) => row[name]))).join('');

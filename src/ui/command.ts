@@ -68,7 +68,6 @@ export const group: Group = {
 
 interface Exported {
   format?: string;
-  /** Without --to; `export json` is the object itself. */
   text?: string;
   file?: string;
   bytes?: number;

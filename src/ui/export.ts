@@ -44,7 +44,6 @@ async function readCopy(open: () => Forge, details: boolean): Promise<Copy> {
   return JSON.parse(JSON.stringify(copy).replaceAll(JSON.stringify(root).slice(1, -1), '.')) as Copy;
 }
 
-/** The page as one file. */
 async function exportHtml(open: () => Forge): Promise<string> {
   const data = await readCopy(open, true);
   return exportedPage({

@@ -29,7 +29,6 @@ ${body}
 const ROOT = '<div id="page"><noscript>This page needs JavaScript.</noscript></div>';
 const FILES = '<link rel="stylesheet" href="/page.css">\n<script src="/page.js" defer></script>';
 
-/** The page that the server sends. */
 export const servedPage = (): string => page('forge', FILES, ROOT);
 
 /**
@@ -43,7 +42,6 @@ export const enteringPage = (): string =>
     '<main><a href="/">Open the page</a></main>',
   );
 
-/** A refusal as a page, without script or style. */
 export const plainPage = (title: string, text: string): string =>
   page(title, '', `<main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p></main>`);
 
@@ -64,7 +62,6 @@ interface ExportedPage {
   data: unknown;
 }
 
-/** The whole page in one file. Its policy allows exactly this script and this style, and no connection. */
 export function exportedPage({ title, script, style, data }: ExportedPage): string {
   const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   return page(

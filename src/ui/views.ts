@@ -61,7 +61,6 @@ export function featureSeries(features: readonly Feature[], rows: readonly LogRo
 
 const NOT_EVALUATED = 'not evaluated';
 
-/** Cycles by what their evaluation says. */
 export function cycleSeries(rows: readonly LogRow[]): Series {
   const judged = new Map(rows.flatMap((row) => (row.execution ? [[row.execution, row.classification]] : [])));
   const events = rows
@@ -73,14 +72,12 @@ export function cycleSeries(rows: readonly LogRow[]): Series {
   return addUp(events, names);
 }
 
-/** The size of all records. */
 export const memorySeries = (rows: readonly LogRow[]): Series =>
   addUp(
     rows.map(({ at, bytes }) => ({ at, name: 'bytes', amount: bytes })),
     ['bytes'],
   );
 
-/** Something that was done. */
 export interface Done {
   at: string;
   what: 'session' | 'lesson' | 'feature' | 'commit';

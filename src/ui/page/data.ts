@@ -16,11 +16,9 @@ export type Given = Readonly<Record<string, string | number>>;
 const parse = (text: string): unknown =>
   JSON.parse(text, (_, value) => (typeof value === 'string' ? escapeControls(value) : value));
 
+const data = document.getElementById('data')?.textContent;
 /** The answers inside an exported page, by their addresses below /api/; null on a served page. */
-const embedded: Record<string, object> | null = (() => {
-  const text = document.getElementById('data')?.textContent;
-  return text ? (parse(text) as Record<string, object>) : null;
-})();
+const embedded = data ? (parse(data) as Record<string, object>) : null;
 export const isExported = embedded !== null;
 
 /** `features/:id` and `{ id: 'F-1' }` → `features/F-1` */
@@ -34,19 +32,15 @@ function addressOf(route: string, { id = '', ...query }: Given): string {
 
 /** Asks the API, or looks into an exported page. Throws a `Problem`. */
 async function ask(address: string): Promise<object> {
-  if (embedded) return fromExport(embedded, address);
+  const found = embedded?.[address.replace(/\?.*/, '')];
+  if (found) return found;
+  if (embedded) throw { message: 'This is not in the export.', hint: 'forge ui' } satisfies Problem;
   const response = await fetch(`/api/${address}`).catch(() => {
     throw { message: 'The server does not answer.', hint: 'forge ui' } satisfies Problem;
   });
   const body = parse(await response.text()) as object;
   if (!response.ok) throw (body as { error: Problem }).error;
   return body;
-}
-
-function fromExport(answers: Record<string, object>, address: string): object {
-  const found = answers[address.replace(/\?.*/, '')];
-  if (!found) throw { message: 'This is not in the export.', hint: 'forge ui' } satisfies Problem;
-  return found;
 }
 
 interface State {
@@ -56,10 +50,10 @@ interface State {
 }
 
 let state: State = { version: 0, live: isExported ? 'exported' : 'live' };
-const listeners = new Set<() => void>();
+const news = new EventTarget();
 function setState(next: Partial<State>): void {
   state = { ...state, ...next };
-  for (const listener of listeners) listener();
+  news.dispatchEvent(new Event('change'));
 }
 
 const MINUTE = 60_000;
@@ -77,16 +71,19 @@ export function listen(): void {
   source.addEventListener('error', () => setState({ live: 'lost' }));
 }
 
-export function useLive(): State {
-  const [now, set] = useState(state);
+/** A value that is read again at each event. */
+function useEvent<T>(target: EventTarget, name: string, read: () => T): T {
+  const [value, set] = useState(read);
   useEffect(() => {
-    const listener = () => set(state);
-    listeners.add(listener);
+    const listener = () => set(read);
     listener();
-    return () => void listeners.delete(listener);
+    target.addEventListener(name, listener);
+    return () => target.removeEventListener(name, listener);
   }, []);
-  return now;
+  return value;
 }
+
+export const useLive = (): State => useEvent(news, 'change', () => state);
 
 export interface Answer<T> {
   data: T | null;
@@ -116,14 +113,6 @@ export function useAnswer<P extends keyof Answers>(route: P, given: Given = {}):
 const routeOf = (): string[] =>
   location.hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent);
 
-export function useRoute(): string[] {
-  const [route, setRoute] = useState(routeOf());
-  useEffect(() => {
-    const listener = () => setRoute(routeOf());
-    addEventListener('hashchange', listener);
-    return () => removeEventListener('hashchange', listener);
-  }, []);
-  return route;
-}
+export const useRoute = (): string[] => useEvent(window, 'hashchange', routeOf);
 
 export const linkTo = (...words: string[]): string => `#/${words.map(encodeURIComponent).join('/')}`;

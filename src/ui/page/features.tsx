@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { type Answers, linkTo } from './data.js';
-import { recordEntry } from './log.js';
+import { recordEntry } from './ledger.js';
 import {
   Ask,
   Badge,

@@ -1,6 +1,5 @@
-import { type Answers, linkTo } from './data.js';
-import { Log } from './log.js';
-import { MEMORY } from './overview.js';
+import { useState } from 'preact/hooks';
+import { type Answers, isExported, linkTo, useAnswer } from './data.js';
 import {
   Ask,
   Badge,
@@ -8,14 +7,122 @@ import {
   Card,
   Command,
   Detail,
+  type Entry,
   Facts,
   List,
   many,
   ShortId,
+  Shown,
   short,
   Table,
+  Time,
   type Tone,
 } from './parts.js';
+
+/** What a verification found, in words. */
+export const MEMORY: Record<Answers['overview']['memory']['status'], [tone: Tone, text: string]> = {
+  intact: ['green', 'Intact: every record is there and unchanged'],
+  removed: ['yellow', 'Records are missing'],
+  corrupted: ['red', 'Damaged'],
+  halted: ['red', 'Halted until a person decides'],
+  secret: ['red', 'Holds a secret that has to be redacted'],
+};
+
+type Row = Answers['log']['records'][number];
+
+export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'];
+
+function toneOf({ exit_code, classification, passed = [], failed = [] }: Row): Tone {
+  if ((exit_code ?? 0) > 0 || classification === 'FAILURE' || failed.length > 0) return 'red';
+  return exit_code === 0 || classification === 'SUCCESS' || passed.length > 0 ? 'green' : 'neutral';
+}
+
+const whatOf = ({ kind, cycle }: Row): string => (kind === 'cycle' ? `cycle ${cycle ?? ''}` : kind);
+
+export const recordEntry = (row: Row): Entry => ({
+  name: whatOf(row),
+  href: linkTo('ledger', row.id),
+  badge: [toneOf(row), row.text],
+  at: row.at,
+  note: row.tier,
+});
+
+const PAGE = 100;
+
+function Records({ tier, text }: { tier: string; text: string }) {
+  const [offset, setOffset] = useState(0);
+  const answer = useAnswer('log', { tier, text, offset, limit: PAGE });
+  return (
+    <>
+      {!isExported && (
+        <p class="row">
+          <button type="button" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
+            Newer
+          </button>
+          <button
+            type="button"
+            disabled={offset + PAGE >= (answer.data?.total ?? 0)}
+            onClick={() => setOffset(offset + PAGE)}
+          >
+            Older
+          </button>
+        </p>
+      )}
+      <Shown answer={answer}>
+        {({ records, total }) => (
+          <>
+            <p class="dim">{many(total, 'record')}, newest first</p>
+            <Table
+              label="Records of the ledger"
+              head={['record', 'what', 'tier', 'when']}
+              rows={records.map((row) => [
+                <ShortId key="id" id={row.id} />,
+                <Badge key="what" tone={toneOf(row)}>
+                  {whatOf(row)} {row.text}
+                </Badge>,
+                row.tier,
+                <Time key="when" at={row.at} />,
+              ])}
+            />
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+/** All records, a page at a time. An export has the newest ones. */
+function Log() {
+  const [tier, setTier] = useState('');
+  const [text, setText] = useState('');
+  const query = new URLSearchParams({ ...(tier && { tier }), ...(text && { text }) }).toString();
+  return (
+    <Card title="Log" aside={!isExported && <a href={`/api/log.csv?${query}`}>CSV</a>}>
+      {!isExported && (
+        <p class="row">
+          <label>
+            Tier{' '}
+            <select value={tier} onChange={(event) => setTier(event.currentTarget.value)}>
+              <option value="">all</option>
+              {TIERS.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Text{' '}
+            <input
+              type="search"
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value.slice(0, 100))}
+            />
+          </label>
+        </p>
+      )}
+      <Records key={query} tier={tier} text={text} />
+    </Card>
+  );
+}
 
 const SIGNED: Record<string, Tone> = { good: 'green', bad: 'red' };
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Answers, linkTo } from './data.js';
-import { TIERS } from './log.js';
+import { TIERS } from './ledger.js';
 import { Ask, bytes, Card, List, many, ShortId, short, Time, Trouble } from './parts.js';
 
 type Node = Answers['tree'];

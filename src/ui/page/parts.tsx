@@ -132,7 +132,6 @@ interface AskProps<P extends keyof Answers> extends Pick<ShownProps<Answers[P]>,
   given?: Given;
 }
 
-/** Asks a route of the API, and shows the answer. */
 export const Ask = <P extends keyof Answers>({ route, given, children }: AskProps<P>) => (
   <Shown answer={useAnswer(route, given)}>{children}</Shown>
 );
@@ -140,7 +139,6 @@ export const Ask = <P extends keyof Answers>({ route, given, children }: AskProp
 /** What a list shows of one thing. Everything that is missing is left out. */
 export interface Entry {
   name?: ComponentChildren;
-  /** Where the name leads. */
   href?: string | undefined;
   badge?: readonly [tone: Tone, text: ComponentChildren] | undefined;
   at?: string | null | undefined;
@@ -177,10 +175,8 @@ interface ListProps<T> {
   timeline?: boolean;
 }
 
-/** How many entries are drawn before somebody asks for more. */
 const FIRST = 50;
 
-/** The one list of the page. A long one is cut, with a button for the rest. */
 export function List<T>({ items, none, command, entry, timeline = false }: ListProps<T>) {
   const [all, setAll] = useState(false);
   if (items.length === 0) return none ? <Empty command={command}>{none}</Empty> : null;
@@ -210,7 +206,6 @@ interface TableProps {
   rows: readonly (readonly ComponentChildren[])[];
 }
 
-/** The one table of the page. It scrolls by itself where it is too wide. */
 export const Table = ({ label, head, rows }: TableProps) => (
   <div class="scroll" tabIndex={0} role="region" aria-label={label}>
     <table>

@@ -69,7 +69,7 @@ export async function guardFiles(context: Context, git: Git, names: readonly str
 }
 
 const atHead = async (git: Git, name: string): Promise<string> =>
-  (await readBlob(git, 'HEAD', name))?.toString('utf8') ?? '';
+  (await readBlob(git, `HEAD:${name}`))?.toString('utf8') ?? '';
 
 /** Empties lines that HEAD contains or that forge itself wrote, so line numbers stay. Ledger files indent records. */
 function withoutKnownLines(text: string, before: string, written: ReadonlySet<string>): string {

@@ -12,9 +12,10 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import { conflictLines } from '../core/schema.js';
-import { readObject } from '../git/read.js';
+import { must, PORCELAIN } from '../git/client.js';
+import { readBlob } from '../git/read.js';
 import { operationInProgress } from '../git/repository.js';
-import { addResolved, findMarked, readUnmerged, type Stages } from '../git/status.js';
+import { findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, requireRepository, timestamp } from '../project/project.js';
 import { attempt, blocking, degraded, type Symptom, valueOr } from './checks.js';
@@ -107,11 +108,9 @@ function kindOf({ layout }: Context, path: string): StateName | null {
 /** Merges the versions in git's index; null for a file that one side deleted. */
 async function mergeStages(context: Context, kind: StateName, stages: Stages, file: string) {
   const { git } = requireRepository(context);
-  if (!stages.ours || !stages.theirs) return null;
-  const ours = await readObject(git, stages.ours);
-  const theirs = await readObject(git, stages.theirs);
-  const base = stages.base === undefined ? null : await readObject(git, stages.base);
-  return mergeState(kind, { ours, theirs, base }, file);
+  const read = (oid: string | undefined) => (oid === undefined ? null : readBlob(git, oid));
+  const [ours, theirs, base] = [await read(stages.ours), await read(stages.theirs), await read(stages.base)];
+  return ours && theirs && mergeState(kind, { ours, theirs, base }, file);
 }
 
 function planFix(
@@ -138,7 +137,7 @@ function planFix(
       await installGuard(context);
       disk.replaceMoved(copy, before);
       disk.withLock(() => disk.replaceAll([{ path, bytes, expected: before }]));
-      if (git) await addResolved(git, name);
+      if (git) await must(git, ['add', '--', name], PORCELAIN);
     },
   };
 }

@@ -62,7 +62,7 @@ async function newestGood({ git, layout, repository }: Context, file: string): P
   const path = shown({ ...layout, root: repository.root }, `${layout.root}/${file}`);
   const isConfig = file === shown(layout, configFile(layout));
   for (const commit of await commitsTouching(git, path, LOOK_BACK)) {
-    const bytes = await readBlob(git, commit, path);
+    const bytes = await readBlob(git, `${commit}:${path}`);
     if (bytes && isGood(bytes, file, isConfig)) return commit;
   }
   return null;

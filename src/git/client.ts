@@ -8,7 +8,6 @@ import { findRepository, mayNamePrograms, type Repository } from './repository.j
 /** Loaded with the first git, because Node takes milliseconds and most messages are checked without git. */
 const processes = () => process.getBuiltinModule('node:child_process');
 
-/** A finished git command. */
 export interface GitResult {
   code: number;
   stdout: string;
@@ -20,7 +19,6 @@ type Settings = readonly (readonly [name: string, value: string])[];
 interface GitOptions {
   /** Added to the cleaned environment (a private index, an author date). */
   env?: Record<string, string>;
-  /** Settings for this call. */
   settings?: Settings;
   /** Milliseconds; default 60,000. */
   timeout?: number;
@@ -48,7 +46,7 @@ export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
     const call = { cwd, timeout: 60_000, ...options, env: cleanEnvironment(env, extra) };
     if (porcelain) return askSimpleGit(args, { ...call, input });
     const bytes = input === undefined ? undefined : Buffer.from(input, encoding);
-    const { code, stdout, stderr } = await run([...SETTINGS, ...args], { ...call, input: bytes });
+    const { code, stdout, stderr } = await start([...SETTINGS, ...args], { ...call, input: bytes }).ended;
     return { code, stdout: stdout.toString(encoding), stderr };
   };
   let repository: Repository | null = null;
@@ -74,9 +72,7 @@ function asEnvironment(settings: Settings): Record<string, string> {
     [`GIT_CONFIG_KEY_${i}`, name],
     [`GIT_CONFIG_VALUE_${i}`, value],
   ]);
-  return settings.length === 0
-    ? {}
-    : { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(pairs) };
+  return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(pairs) };
 }
 
 /** A setting, and which of git's files defines it: `local`, `global`, `system`, `worktree`. */
@@ -126,7 +122,7 @@ interface MustOptions extends GitOptions {
   codes?: readonly number[];
 }
 
-/** The output of a git command that must succeed. Exit 6 with git's message otherwise. */
+/** The output of a git command that must succeed (exit 6 otherwise). */
 export async function must(
   git: Git,
   args: readonly string[],
@@ -229,8 +225,6 @@ interface Ended {
   stdout: Buffer;
   stderr: string;
 }
-
-const run = (args: readonly string[], call: Call): Promise<Ended> => start(args, call).ended;
 
 /** Starts git. It and its pipes are closed at the time limit, and if a callback throws. */
 function start(args: readonly string[], call: Call): { child: ChildProcess; ended: Promise<Ended> } {
@@ -364,7 +358,7 @@ export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
     const onStderr = (chunk: Buffer): void =>
       onOutput?.(stripVTControlCharacters(decoder.decode(chunk, { stream: true })));
     const call = { cwd, env: ownEnvironment(env), input, signal, onStderr };
-    const { code, stdout, stderr } = await run(['--no-pager', ...args], call);
+    const { code, stdout, stderr } = await start(['--no-pager', ...args], call).ended;
     return { code, stdout: stdout.toString('utf8'), stderr: stripVTControlCharacters(stderr) };
   };
 }
@@ -374,7 +368,6 @@ const stopped = (): Error => outside('git.stopped', 'git was killed: it timed ou
 const timedOut = (args: readonly string[]): Error =>
   outside('git.timeout', `git ${commandOf(args)} did not end in time and was stopped.`);
 
-/** The command after git's own options. */
 const commandOf = (args: readonly string[]): string => args.find((arg) => !arg.startsWith('-')) ?? '';
 
 function cannotStart(error: Error): Error {

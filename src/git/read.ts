@@ -6,7 +6,6 @@ export interface Commit {
   at: string;
   author: string;
   subject: string;
-  /** How many. */
   parents: number;
 }
 
@@ -26,14 +25,8 @@ export async function readLog(
 ): Promise<LoggedCommit[]> {
   const format = FIELDS.map((field) => `%${field}%x00`).join('');
   // With a count of 0 the branch would not be checked.
-  const args = [
-    'log',
-    `-${Math.max(count, 1)}`,
-    '--encoding=UTF-8',
-    `--format=${format}`,
-    ...[range].flat(),
-    '--',
-  ];
+  const form = [`-${Math.max(count, 1)}`, '--encoding=UTF-8', `--format=${format}`];
+  const args = ['log', ...form, ...[range].flat(), '--'];
   const { code, stdout, stderr } = await git(args);
   if (code === 0) return records(stdout, FIELDS.length).map(parseCommit);
   if (/unknown revision|bad revision|Invalid revision range|does not have any commits/.test(stderr))
@@ -115,15 +108,11 @@ export async function readDistance(git: Git, ref: string): Promise<Distance | nu
   return { ahead, behind };
 }
 
-/** The content of a path in a commit; null when it is not there. */
-export async function readBlob(git: Git, commit: string, path: string): Promise<Buffer | null> {
-  const { code, stdout } = await git(['cat-file', 'blob', `${commit}:${path}`]);
-  return code === 0 ? Buffer.from(stdout, 'utf8') : null;
+/** The bytes of a blob, by its id or as `COMMIT:PATH`; null when it is not there. */
+export async function readBlob(git: Git, name: string): Promise<Buffer | null> {
+  const { code, stdout } = await git(['cat-file', 'blob', name], { encoding: 'latin1' });
+  return code === 0 ? Buffer.from(stdout, 'latin1') : null;
 }
-
-/** The bytes of a blob. */
-export const readObject = async (git: Git, oid: string): Promise<Buffer> =>
-  Buffer.from(await must(git, ['cat-file', 'blob', oid], { encoding: 'latin1' }), 'latin1');
 
 /** Null when this repository does not know `a` (any more). */
 export async function isAncestor(git: Git, a: string, b: string): Promise<boolean | null> {
@@ -134,8 +123,6 @@ export async function isAncestor(git: Git, a: string, b: string): Promise<boolea
   throw gitError(args, stderr);
 }
 
-const NO_COMMIT = /ambiguous argument 'HEAD'|bad revision 'HEAD'|does not have any commits/;
-
 /** The first of HEAD's root commits by hash: all clones agree on it. Null on an unborn branch and in a shallow clone. */
 export async function rootCommit(git: Git): Promise<string | null> {
   const args = ['rev-list', '--max-parents=0', 'HEAD', '--'];
@@ -143,7 +130,7 @@ export async function rootCommit(git: Git): Promise<string | null> {
     must(git, ['rev-parse', '--is-shallow-repository']),
     git(args),
   ]);
-  if (shallow.trim() === 'true' || NO_COMMIT.test(stderr)) return null;
+  if (shallow.trim() === 'true' || /bad revision 'HEAD'/.test(stderr)) return null;
   if (code !== 0) throw gitError(args, stderr);
   return lines(stdout).sort()[0] ?? null;
 }

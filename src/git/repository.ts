@@ -16,7 +16,7 @@ import { readText, realPath } from '../core/files.js';
 export interface Repository {
   /** The worktree's top folder. */
   root: string;
-  /** This worktree's git dir. */
+  /** Of this worktree. */
   gitDir: string;
   /** Shared by all worktrees. */
   commonDir: string;
@@ -81,9 +81,7 @@ export const isSparse = ({ gitDir }: Repository): boolean =>
 export const isNameTaken = (root: string): boolean => kindOf(join(root, '.forge')) === 'file';
 
 /** `/` and the home folder hold other things than one project. */
-export function mayBeRoot(folder: string): boolean {
-  return dirname(folder) !== folder && !isHome(folder);
-}
+export const mayBeRoot = (folder: string): boolean => dirname(folder) !== folder && !isHome(folder);
 
 const isHome = (folder: string): boolean => folder === (realPath(homedir()) ?? homedir());
 
@@ -155,15 +153,10 @@ function pointedAt(root: string, dotGit: string): string | null {
  * and points back to exactly this `.git` file.
  */
 function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir: string): Repository | null {
-  try {
-    const back = readLine(join(gitDir, 'gitdir'));
-    const mutual =
-      back !== null && realpathSync.native(resolve(gitDir, back)) === realpathSync.native(dotGit);
-    const inside = realpathSync.native(dirname(gitDir)) === realpathSync.native(join(commonDir, 'worktrees'));
-    return mutual && inside ? { root, gitDir, commonDir, kind: 'worktree' } : null;
-  } catch {
-    return null;
-  }
+  const back = readLine(join(gitDir, 'gitdir'));
+  const isMutual = back !== null && realPath(resolve(gitDir, back)) === realPath(dotGit);
+  const isInside = realPath(dirname(gitDir)) === realPath(join(commonDir, 'worktrees'));
+  return isMutual && isInside ? { root, gitDir, commonDir, kind: 'worktree' } : null;
 }
 
 /** Null if it is empty or missing. */
@@ -192,18 +185,10 @@ export function identityOf(root: string, repository: Repository | null): string 
   return realpathSync.native(sharing ? repository.commonDir : root);
 }
 
-/** A file that git passes to a hook: the message of the next commit. */
-interface GitFile {
-  /** Absolute, symlinks followed. */
-  path: string;
-  bytes: Buffer;
-  /** Written in place, because git opened it by this name. */
-  replace(text: string): void;
-}
-
-export function readGitFile(from: string, name: string): GitFile {
+/** A message that git passes to a hook. `replace` writes in place, because git opened it by this name. */
+export function readGitFile(from: string, name: string) {
   const path = realpathSync.native(resolve(from, name));
-  return { path, bytes: readFileSync(path), replace: (text) => writeFileSync(path, text) };
+  return { path, bytes: readFileSync(path), replace: (text: string) => writeFileSync(path, text) };
 }
 
 /**
@@ -236,7 +221,7 @@ export function indexHas({ gitDir }: Repository, bytes: string): boolean {
   }
 }
 
-const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
+const OPERATIONS = [
   ['rebase-merge', 'a rebase'],
   ['rebase-apply/applying', 'git am'],
   ['rebase-apply', 'a rebase'],
@@ -246,12 +231,11 @@ const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
   // Between two commits of a series only the rest of the series is left.
   ['sequencer/todo', 'a cherry-pick or revert'],
   ['BISECT_LOG', 'a bisect'],
-];
+] as const;
 
 /** The git operation in progress in this worktree, or null. */
-export function operationInProgress(repository: Repository): string | null {
-  return OPERATIONS.find(([file]) => existsSync(join(repository.gitDir, file)))?.[1] ?? null;
-}
+export const operationInProgress = ({ gitDir }: Repository): string | null =>
+  OPERATIONS.find(([file]) => existsSync(join(gitDir, file)))?.[1] ?? null;
 
 /** Whether this clone may lack part of its history. */
 export const isShallow = (repository: Repository | null): boolean =>

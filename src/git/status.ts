@@ -13,7 +13,6 @@ export interface FileState {
   isGone: boolean;
 }
 
-/** The output of `git status`. */
 export interface TreeStatus {
   /** Null on an unborn branch. */
   head: string | null;
@@ -127,25 +126,15 @@ export async function trackedFiles(git: Git, paths: readonly string[]): Promise<
   return code === 0 ? [...new Set(words(stdout))] : [];
 }
 
-/** The names of files below these paths that differ on disk from a commit. */
-async function diffNames(
-  git: Git,
-  commit: string,
-  paths: readonly string[],
-  ...form: string[]
-): Promise<string[]> {
-  return words(
-    await must(git, ['diff', '--name-only', '-z', '--no-renames', ...form, commit, '--', ...paths]),
-  );
-}
+const NAMES = ['diff', '--name-only', '-z', '--no-renames'];
 
 /** Tracked files below these paths whose content on disk is not that of a commit. */
-export const differingFrom = (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
-  diffNames(git, commit, paths, '--no-relative');
+export const differingFrom = async (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
+  words(await must(git, [...NAMES, '--no-relative', commit, '--', ...paths]));
 
 /** Files of a commit below these paths that are not on disk, from the current folder. */
-export const missingFrom = (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
-  diffNames(git, commit, paths, '--diff-filter=D', '--relative');
+export const missingFrom = async (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
+  words(await must(git, [...NAMES, '--diff-filter=D', '--relative', commit, '--', ...paths]));
 
 /** Gives files that are missing the bytes that they have in a commit, in the index too. */
 export async function restoreFrom(git: Git, commit: string, paths: readonly string[]): Promise<void> {
@@ -186,11 +175,6 @@ export async function findMarked(
   // 1: no file matches.
   if (code > 1) throw gitError(args, stderr);
   return words(stdout);
-}
-
-/** Marks a path as resolved. `git checkout --merge -- PATH` brings the conflict back. */
-export async function addResolved(git: Git, path: string): Promise<void> {
-  await must(git, ['add', '--', path], PORCELAIN);
 }
 
 /** The paths that git ignores and does not track. */

@@ -4,7 +4,7 @@ import { homeFolder } from '../core/environment.js';
 import { type ForgeError, refused } from '../core/error.js';
 import { type ProjectFile, readProjectFile } from '../core/project-file.js';
 import { firstInvalidByte } from '../core/schema.js';
-import { opencodePlugin } from '../core/templates.js';
+import { template } from '../core/templates.js';
 import { lineAt } from '../core/text.js';
 import type { World } from '../core/world.js';
 import type { Context } from '../project/project.js';
@@ -49,7 +49,7 @@ export const userPlace = ({ env }: World, dryRun: boolean): Place => ({
 
 /** What an agent gets at a place. */
 export const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>
-  partsOf(wish, isUser, opencodePlugin()).map((part) => {
+  partsOf(wish, isUser, template('agent', 'opencode-plugin.js')).map((part) => {
     const isMissing = part.file.endsWith('opencode.json') && !existsSync(join(top, part.file));
     return isMissing && existsSync(join(top, `${part.file}c`)) ? { ...part, file: `${part.file}c` } : part;
   });

@@ -189,9 +189,7 @@ export async function checkRange(
     throw noRange(repository, range);
   const guard = await loadGuard(env, context);
   const commits: RangeCommit[] = [];
-  const cutter = new Cutter((bytes) => commits.push(checkStored(bytes, rules, guard)), MAX_MESSAGE, {
-    separator: 0,
-  });
+  const cutter = new Cutter((bytes) => commits.push(checkStored(bytes, rules, guard)), MAX_MESSAGE, 0);
   const args = [...LOG, '--end-of-options', ...[named].flat(), '--'];
   const { code, stderr } = await gitIn(root, env)(args, {
     timeout: 600_000,

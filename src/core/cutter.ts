@@ -1,4 +1,4 @@
-const LF = 0x0a;
+export const LF = 0x0a;
 
 /**
  * Splits a stream of chunks at one byte. A piece longer than the limit is truncated, or dropped to free its memory, and
@@ -7,17 +7,13 @@ const LF = 0x0a;
 export class Cutter {
   private held: Buffer[] = [];
   private length = 0;
-  private readonly separator: number;
-  private readonly truncates: boolean;
 
   constructor(
     private readonly onPiece: (bytes: Buffer, whole: boolean) => void,
     private readonly limit: number,
-    { separator = LF, truncates = true }: { separator?: number; truncates?: boolean } = {},
-  ) {
-    this.separator = separator;
-    this.truncates = truncates;
-  }
+    private readonly separator = LF,
+    private readonly truncates = true,
+  ) {}
 
   push(chunk: Buffer): void {
     let start = 0;

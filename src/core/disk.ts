@@ -31,11 +31,10 @@ import {
 import { decodeDocument, type Format } from './schema.js';
 import { sha256 } from './text.js';
 
-/** A file as it was read. Pass `bytes` to `replace` to detect a change in between. */
+/** A file as it was read, without bytes when it does not exist. Pass them to `replace` to detect a change in between. */
 interface Snapshot<T> {
   value: T;
   path: string;
-  /** Null when the file does not exist. */
   bytes: Buffer | null;
 }
 
@@ -138,9 +137,16 @@ export class Disk {
     this.recordOwn([{ path, bytes }]);
   }
 
+  /** Records the bytes that forge wrote, to detect edits by other programs. */
   private recordOwn(writes: readonly Write[]): void {
     const own = writes.filter(({ path }) => isRelied(this.layout, path));
-    if (own.length > 0 && !this.dryRun) recordWritten(this.layout, own);
+    if (own.length === 0 || this.dryRun) return;
+    const known = new Map(Object.entries(readWritten(this.layout)));
+    for (const { path, bytes } of own) {
+      known.delete(shown(this.layout, path));
+      if (bytes) known.set(shown(this.layout, path), digest(bytes));
+    }
+    writeHint(writtenFile(this.layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
   }
 
   /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. Null removes the file. */
@@ -153,8 +159,8 @@ export class Disk {
       this.note(path);
       this.checkInside(dirname(path));
     }
-    const named = writes.map((write) => ({ ...write, name: shown(this.layout, write.path) }));
     if (this.dryRun) return;
+    const named = writes.map((write) => ({ ...write, name: shown(this.layout, write.path) }));
     replaceFiles(named, () => this.checkHeld());
     for (const write of writes) keepCopy(this.layout, write);
   }
@@ -255,25 +261,13 @@ function keepCopy(layout: Layout, { path, bytes }: Write): void {
 
 /** The files that forge wrote here, and where the copy of each is. A killed writer may leave the draft of a copy. */
 export const keptFiles = (layout: Layout): { path: string; copy: string }[] =>
-  listFolder(keptFolder(layout))
-    .filter((name) => !name.startsWith('.'))
-    .map((name) => ({
-      path: join(layout.dir, decodeURIComponent(name)),
-      copy: join(keptFolder(layout), name),
-    }));
+  listFolder(keptFolder(layout), ({ name }) => !name.startsWith('.')).map((name) => ({
+    path: join(layout.dir, decodeURIComponent(name)),
+    copy: join(keptFolder(layout), name),
+  }));
 
 /** More files than change between two commits. */
 const MAX_RECORDED = 2000;
-
-/** Records the bytes that forge wrote, to detect edits by other programs. */
-function recordWritten(layout: Layout, writes: readonly Write[]): void {
-  const known = new Map(Object.entries(readWritten(layout)));
-  for (const { path, bytes } of writes) {
-    known.delete(shown(layout, path));
-    if (bytes) known.set(shown(layout, path), digest(bytes));
-  }
-  writeHint(writtenFile(layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
-}
 
 const readWritten = (layout: Layout): Record<string, string> => readHint(writtenFile(layout)) ?? {};
 

@@ -44,12 +44,8 @@ export function readEntries<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnaps
     return { entries, changes: [], stored, view: { bytes, copy, value: null } };
   const value = decodeDocument(list.view, bytes, shown(disk.layout, path));
   const taken = list.takeIn(entries, decodeView(list, copy), value);
-  return {
-    entries: list.arrange(taken.entries),
-    changes: taken.changes,
-    stored,
-    view: { bytes, copy, value },
-  };
+  const view = { bytes, copy, value };
+  return { entries: list.arrange(taken.entries), changes: taken.changes, stored, view };
 }
 
 /** A command reads the entries several times. Unchanged files are decoded once. */
@@ -108,7 +104,6 @@ export function takeInById<E>(
   return { entries: [...kept, ...added.map(add)], changes };
 }
 
-/** Null for a view that cannot be read. */
 function decodeView<E, V>(list: EntryList<E, V>, bytes: Buffer | null): V | null {
   try {
     return bytes && decodeDocument(list.view, bytes, '');

@@ -11,7 +11,6 @@ export const EXIT_CODES = {
 } as const;
 export type ErrorKind = keyof typeof EXIT_CODES;
 
-/** All fields are optional, and shown when given. */
 export interface ErrorDetails {
   /** The next command to type. */
   hint?: string | undefined;
@@ -42,7 +41,6 @@ export class ForgeError extends Error {
   get exit(): number {
     return EXIT_CODES[this.kind];
   }
-
   get hint(): string | undefined {
     return this.details.hint;
   }

@@ -5,7 +5,6 @@ import { corrupted, ForgeError, outside, refused, systemCode } from './error.js'
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
 
-/** What a system error means. */
 const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full, or has no free inode',
   EDQUOT: 'the disk quota is used up',
@@ -78,29 +77,19 @@ export function isWritable(path: string): boolean {
  * `max` bytes (exit 4). Needs no lock, because writers replace whole files.
  */
 export function readPlain(path: string, max: number): Buffer | null {
-  return onDisk(path, () => {
-    const fd = openPlain(path);
-    if (fd === null) return null;
-    try {
-      const stat = fs.fstatSync(fd);
-      if (!stat.isFile()) throw notPlain(path, stat.isDirectory() ? 'EISDIR' : 'ENXIO');
-      if (stat.size > max)
-        throw corrupted('file.too_large', `${path} has ${stat.size} bytes; ${max} are allowed.`, {
-          file: path,
-        });
-      return fs.readFileSync(fd);
-    } finally {
-      fs.closeSync(fd);
-    }
-  });
-}
-
-function openPlain(path: string): number | null {
+  let fd: number | undefined;
   try {
-    return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const stat = fs.fstatSync(fd);
+    if (!stat.isFile()) throw notPlain(path, stat.isDirectory() ? 'EISDIR' : 'ENXIO');
+    const problem = `${path} has ${stat.size} bytes; ${max} are allowed.`;
+    if (stat.size > max) throw corrupted('file.too_large', problem, { file: path });
+    return fs.readFileSync(fd);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
-    throw error;
+    throw error instanceof ForgeError ? error : diskError(error, path);
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
   }
 }
 
@@ -266,7 +255,6 @@ export function filesBelow(folder: string, most: number, prefix = ''): string[] 
   return found.sort();
 }
 
-/** Removes a file or folder if it exists. */
 export const removePath = (path: string): void =>
   onDisk(path, () => fs.rmSync(path, { recursive: true, force: true }));
 
@@ -279,7 +267,6 @@ export function removeQuietly(path: string): void {
   }
 }
 
-/** The most bytes of a hint or a log. */
 const MAX_HINT_BYTES = 64 * 1024;
 
 /** The value of a hint file; null when it is missing or unreadable. */

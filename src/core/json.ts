@@ -118,7 +118,6 @@ export function locateJson(text: string, path: (string | number)[]): number {
   return (root && findNodeAtLocation(root, path)?.offset) ?? 0;
 }
 
-/** The form of every state file: two spaces, one final line feed. */
 export const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /** The objects of a list that may hold anything. */

@@ -13,7 +13,7 @@ export interface LockPolicy {
   waitMs?: number | undefined;
 }
 
-/** Looking up the holder is slow, so do it only this often. */
+/** Looking up the holder is slow. */
 const CHECK_HOLDER_MS = 50;
 
 /**

@@ -67,20 +67,16 @@ export const progressFile = inForge('memory', 'short-term', 'progress.txt');
 export const focusFile = inForge('memory', 'short-term', 'focus.json');
 export const sessionFile = inForge('memory', 'short-term', 'session.json');
 export const sessionsFolder = inForge('memory', 'sessions');
-/** `memory/sessions/<id>.json` */
 export const archiveFile = named(sessionsFolder);
 export const activeIssuesFolder = inForge('linear', 'active.d');
 export const activeIssuesFile = inForge('linear', 'active.json');
 export const doneIssuesFolder = inForge('linear', 'history');
 export const doneIssueFile = named(doneIssuesFolder);
-/** Manifests of checkpoints. */
 export const checkpointsFolder = inForge('git', 'checkpoints');
 export const checkpointFile = named(checkpointsFolder);
 export const skillsFolder = inForge('skills');
 export const artifactsFolder = inForge('memory', 'artifacts');
-/** Forms for new issues, and what has to be sent to Linear. */
 export const formsFolder = inForge('linear', 'templates');
-export const linearQueueFile = (layout: Layout): string => join(layout.shared, 'linear-queue.json');
 
 export const lockFile = inForge('local', 'lock');
 /** Working memory of the running session. */
@@ -95,9 +91,8 @@ export const findingsFile = (layout: Layout, session: string): string =>
 export const knownFile = inForge('local', KNOWN);
 /** How the last cycles of open tasks failed. */
 export const triesFile = inForge('local', 'tries.json');
-/** The search index, which a reader may delete at any time, and the file that says which one forge made here. */
+/** The search index, which a reader may delete at any time. `recallStampFile` says which one forge made here. */
 export const recallFile = inForge('local', 'recall.db');
-export const recallStampFile = (layout: Layout): string => join(layout.state, 'recall');
 
 /** Machine-local files and views, which belong in no commit. */
 export const localPaths = (layout: Layout): string[] => [
@@ -108,10 +103,12 @@ export const localPaths = (layout: Layout): string[] => [
   activeIssuesFile(layout),
 ];
 
-const inState =
-  (name: string): Place =>
-  ({ state }) =>
-    join(state, name);
+const within =
+  (folder: 'state' | 'shared', name: string): Place =>
+  (layout) =>
+    join(layout[folder], name);
+const inState = (name: string): Place => within('state', name);
+const inShared = (name: string): Place => within('shared', name);
 
 /** A view as forge wrote it last, to detect edits. */
 export const viewCopy = (layout: Layout, view: string): string => join(layout.state, 'views', basename(view));
@@ -126,6 +123,7 @@ export const keptConflict = (layout: Layout, name: string): string => join(confl
 export const promotionFile = inState('promotion.json');
 /** Open entries of working memory, which are named if its file is lost. */
 export const openFile = inState('open.json');
+export const recallStampFile = inState('recall');
 /** When forge was last used in this worktree. */
 export const activityFile = inState('activity');
 /** Why writing is halted until a human acts. */
@@ -153,17 +151,11 @@ export const architectureDraft = (layout: Layout, token: string): string =>
 /** Temporary indexes of checkpoints, with a random suffix. */
 export const checkpointTrees = (layout: Layout, token: string): string =>
   join(layout.state, `checkpoint-${token}`);
-/** An unfinished rollback, its process, and its temporary files. */
+/** An unfinished rollback, its process, and its temporary files; the temporary indexes of cycles. */
 export const recoverFile = inState('recover.json');
 export const recoverClaim = inState('recover-claim.json');
 export const recoverFolder = inState('recover-bench');
-/** Temporary indexes of cycles. */
 export const treeFolder = inState('tree');
-
-const inShared =
-  (name: string): Place =>
-  ({ shared }) =>
-    join(shared, name);
 
 /** The session ids of this repository, and their lock. */
 export const sessionIdsFile = inShared('session-ids.json');
@@ -174,6 +166,7 @@ export const claimsFile = inShared('claims.json');
 export const claimsLock = inShared('claims.lock');
 export const heardFile = inShared('heard.json');
 /** Lines for `git filter-repo --replace-text`, which remove redacted records from git's history. */
+export const linearQueueFile = inShared('linear-queue.json');
 export const replacementsFile = inShared('replacements.txt');
 /** The key of this repository's fingerprints. */
 export const saltFile = inShared('salt');
@@ -183,13 +176,9 @@ export const refusalsFile = inShared('guard-findings.json');
 export const hookScript = inShared('hook');
 export const hooksRecordFile = inShared('hooks.json');
 
-const inStateHome =
-  (folder: string) =>
-  (stateHome: string, identity: string): string =>
-    join(stateHome, folder, `${sha256(identity).slice(0, 32)}.json`);
-
 /** A person's approvals for one repository. */
-export const trustFile = inStateHome('trust');
+export const trustFile = (stateHome: string, identity: string): string =>
+  join(stateHome, 'trust', `${sha256(identity).slice(0, 32)}.json`);
 
 /** Tags of checkpoints are below `refs/tags/checkpoint/`. */
 export const TAG_FOLDER = 'checkpoint';

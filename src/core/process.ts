@@ -116,7 +116,7 @@ function deferSignals(): () => void {
 function followGroup(
   command: Pick<ChildProcess, 'pid' | 'once' | 'stdout' | 'stderr'>,
   limit: AbortSignal,
-  watch: GroupWatch,
+  watch: ReturnType<typeof watchGroup>,
 ): void {
   let { pid } = command;
   if (pid === undefined) return;
@@ -143,16 +143,11 @@ function followGroup(
   });
 }
 
-interface GroupWatch {
-  follow(pid: number): void;
-  end(): void;
-}
-
 /**
  * Kills a process group when forge is gone, even by SIGKILL: a shell waits until the pipe from forge closes. It has a
  * separate session, because signals may be sent to forge's whole group.
  */
-function watchGroup(): GroupWatch {
+function watchGroup() {
   if (!HAS_GROUPS) return { follow: () => {}, end: () => {} };
   const args = ['-c', 'read -r group; read -r _; [ -z "$group" ] || kill -KILL "-$group"'];
   const options: SpawnOptions = { cwd: '/', env: {}, stdio: ['pipe', 'ignore', 'ignore'], detached: true };
@@ -161,7 +156,7 @@ function watchGroup(): GroupWatch {
   shell.stdin?.on('error', () => {});
   shell.unref();
   return {
-    follow: (pid) => void shell.stdin?.write(`${pid}\n`),
+    follow: (pid: number) => void shell.stdin?.write(`${pid}\n`),
     end: () => void shell.kill('SIGKILL'),
   };
 }

@@ -47,14 +47,9 @@ export const replaceProjectFiles = (
   replacements: readonly { file: ProjectFile; bytes: Buffer | null; mode?: number | undefined }[],
 ): void =>
   replaceFiles(
-    replacements.map(({ file: { path, name, bytes: expected, mode: keepMode }, bytes, mode }) => ({
-      path,
-      name,
-      bytes,
-      expected,
-      mode,
-      keepMode,
-    })),
+    replacements.map(({ file: { bytes: expected, mode: keepMode, ...file }, bytes, mode }) => {
+      return { ...file, bytes, expected, mode, keepMode };
+    }),
   );
 
 /** Removes folders from the innermost on, as long as they are empty. */

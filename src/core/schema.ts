@@ -60,12 +60,8 @@ export function decodeDocument<T>(format: Format<T>, bytes: Buffer, file: string
       `${file} has format ${version}; this forge knows ${format.version} and leaves it untouched.`,
       { file, hint: UPDATE_HINT },
     );
-  return validate(
-    format,
-    typeof raw.schema_version === 'string' ? raw : { ...raw, schema_version: version },
-    text,
-    file,
-  );
+  if (typeof raw.schema_version !== 'string') raw.schema_version = version;
+  return validate(format, raw, text, file);
 }
 
 function parseState(text: string, file: string): Record<string, unknown> {
@@ -106,12 +102,12 @@ export function refuseConflict(text: string, file: string, hint: string): void {
 }
 
 function validate<T>(
-  { schema, prepare }: Format<T>,
+  { schema, prepare = (fields) => fields }: Format<T>,
   fields: Record<string, unknown>,
   text: string,
   file: string,
 ): T {
-  const value = prepare ? prepare(fields) : fields;
+  const value = prepare(fields);
   const result = schema.safeParse(value);
   // Schemas only check. The value itself has its fields in the order of the file.
   if (result.success) return value as T;
@@ -136,10 +132,7 @@ export function fieldName(path: readonly PropertyKey[]): string {
 /** One clause: what was found and what is allowed. */
 export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
   if (issue.code === 'custom') return issue.message;
-  const found = issue.path.reduce<unknown>(
-    (value, step) => (value as Record<PropertyKey, unknown> | null)?.[step],
-    root,
-  );
+  const found = issue.path.reduce((value, step) => (value as never)?.[step], root);
   const shown =
     found === undefined ? 'missing' : `found ${oneLine(JSON.stringify(found) ?? typeof found, 60)}`;
   return `${shown}, allowed: ${allowed(issue)}`;

@@ -34,16 +34,12 @@ export const runtime = (): { node: string; forge: string } => ({
   forge: join(packageFolder(), 'bin', 'forge.js'),
 });
 
-const template = (...path: string[]): string => readFileSync(join(templatesFolder(), ...path), 'utf8');
+/** The text of a template, by its path. */
+export const template = (...path: string[]): string => readFileSync(join(templatesFolder(), ...path), 'utf8');
 
 /** The pipeline that runs `forge ci`. */
 export const ciTemplate = (system: 'github' | 'gitlab'): string =>
   template('ci', system === 'github' ? 'github.yml' : 'gitlab-ci.yml');
-
-export const opencodePlugin = (): string => template('agent', 'opencode-plugin.js');
-
-/** What git's hooks run. */
-export const gitHookScript = (): string => template('hooks', 'hook.sh');
 
 /** What a shell reads to complete forge's commands. */
 export const completionScript = (shell: 'bash' | 'zsh' | 'fish'): string =>
@@ -51,6 +47,3 @@ export const completionScript = (shell: 'bash' | 'zsh' | 'fish'): string =>
 
 /** The text of `forge help TOPIC`, as Markdown. */
 export const topicText = (name: string): string => template('topics', `${name}.md`);
-
-/** A part of init.sh. */
-export const initPart = (name: string): string => template('init', `${name}.sh`);

@@ -45,12 +45,8 @@ export function lineOfKey(text: string, path: readonly string[]): number {
   if (table) return Math.max(findLine(lines, table, keyLine(key)), table.header, 0) + 1;
   // `table.key = …` or `table = { key = … }`, at the top.
   const inline = new RegExp(`^\\s*${path[0]}\\s*(?:=|\\.\\s*${path[1]}\\s*=)`);
-  return (
-    Math.max(
-      lines.findIndex((line) => inline.test(line)),
-      0,
-    ) + 1
-  );
+  const at = lines.findIndex((line) => inline.test(line));
+  return Math.max(at, 0) + 1;
 }
 
 type TomlValue = string | number | boolean | readonly string[];

@@ -126,8 +126,7 @@ export function self(): ProcessIdentity {
   return me;
 }
 
-/** The process that started this one. */
-export const parent = (): ProcessIdentity => identify(process.ppid);
+const parent = (): ProcessIdentity => identify(process.ppid);
 
 /**
  * At most 32 ancestors of this process, the nearest first. Process 1 counts only in a container, where it is often the

@@ -1,4 +1,4 @@
-import { gitHookScript } from '../core/templates.js';
+import { template } from '../core/templates.js';
 
 /** The git hooks that forge installs. */
 export const GIT_HOOKS = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'] as const;
@@ -76,7 +76,7 @@ export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''"
 export const script = ({ node, forge }: Runtime): string => `# forge's hooks, run by the hooks in ../hooks.
 forge_node=${quoted(node)}
 forge_program=${quoted(forge)}
-${gitHookScript()}`;
+${template('hooks', 'hook.sh')}`;
 
 /** The runtime of an installed script; null if forge did not write it. */
 export function runtimeOf(text: string): Runtime | null {

@@ -12,7 +12,7 @@ import {
   skillsFolder,
   templateTarget,
 } from '../core/paths.js';
-import { initPart, templatesFolder } from '../core/templates.js';
+import { template, templatesFolder } from '../core/templates.js';
 import { checkText, makeToken } from '../core/text.js';
 import { setTomlValue } from '../core/toml.js';
 import type { World } from '../core/world.js';
@@ -275,7 +275,8 @@ export function composeScript(stack: Stack, parts: readonly Part[]): string {
   const used = TOOLCHAINS.filter((name) => parts.some((part) => part.stack === name));
   // A chosen `mixed` without any projects yet: include everything, for projects that are added later.
   const included = stack === 'mixed' && used.length === 0 ? TOOLCHAINS : used;
-  return [initPart('head'), ...included.map(initPart), formatParts(parts), initPart('tail')].join('');
+  const part = (name: string): string => template('init', `${name}.sh`);
+  return [part('head'), ...included.map(part), formatParts(parts), part('tail')].join('');
 }
 
 function formatParts(parts: readonly Part[]): string {

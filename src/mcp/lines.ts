@@ -7,7 +7,7 @@ import {
   type JSONRPCMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
-import { Cutter } from '../core/cutter.js';
+import { Cutter, LF } from '../core/cutter.js';
 
 /** The client's bytes, and lines back to it. */
 export interface Channel {
@@ -36,9 +36,7 @@ export class Lines implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
   onmessage?: Transport['onmessage'];
-  private readonly lines = new Cutter((bytes, isKept) => this.take(bytes, isKept), MAX_KEPT, {
-    truncates: false,
-  });
+  private readonly lines = new Cutter((bytes, isKept) => this.take(bytes, isKept), MAX_KEPT, LF, false);
   private closed = false;
 
   constructor(

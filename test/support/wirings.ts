@@ -1,7 +1,7 @@
 import { AGENTS, type AgentName } from '../../src/agent/agents.js';
 import { type AgentEvent, readEvent, replyTo } from '../../src/agent/event.js';
 import { type Part, partsOf } from '../../src/agent/parts.js';
-import { opencodePlugin } from '../../src/core/templates.js';
+import { template } from '../../src/core/templates.js';
 import { payload } from './agent-hooks.js';
 
 /** Parts of all kinds, independent of what the agents need today. */
@@ -45,7 +45,7 @@ export const file = (text = '// forge agent install\nrun();\n'): Part => ({
 
 /** What the table of agents gives one of them. */
 export const partsFor = (agent: AgentName, isUser = false, command = 'forge'): Part[] =>
-  partsOf({ agent, command }, isUser, opencodePlugin());
+  partsOf({ agent, command }, isUser, template('agent', 'opencode-plugin.js'));
 
 export const hooksFor = (agent: AgentName, isUser = false, command = 'forge'): Record<string, object> =>
   Object.assign(

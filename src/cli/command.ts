@@ -6,10 +6,9 @@ import { command, type Group } from './spec.js';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
+/** `shell` is null if the current one is not supported, and the script is there only if a shell was named. */
 interface Completion {
-  /** Null: the current shell is not supported. */
   shell: Shell | null;
-  /** Only if a shell was named. */
   script?: string;
   install: { shell: Shell; file: string; line: string }[];
 }

@@ -62,26 +62,18 @@ const bashWord = (word: string): string[] =>
 /** The only words offered. An id may have come with a clone, and no shell expands or runs one of these. */
 const PLAIN = /^-{0,2}[\p{L}\p{N}][\p{L}\p{M}\p{N}_./:=@%+-]*$/u;
 
-/** The command line before the cursor. */
-interface Place extends Line {
-  io: Io;
-}
-
 /** Derived from the specs, so a new command or option completes without any code here. */
 async function offerAt(io: Io, before: readonly string[], current: string): Promise<Offer> {
   if (before.join() === 'help')
     return offerWords([...groupNames(), ...TOPICS.map(([name]) => name), 'topics']);
-  const line = await parseLine(before);
-  if (!line) return NOTHING;
-  const place = { ...line, io };
+  const place = await parseLine(io, before);
+  if (!place) return NOTHING;
   const { waiting } = place;
   if (waiting) return offerValue(place, waiting.values, flagOf(waiting).value);
   return current.startsWith('-') && !place.isLiteral
     ? offerOption(place, current)
     : offerWord(place, current);
 }
-
-const namesOf = (commands: readonly CommandSpec[]): string[] => commands.map(({ name }) => name);
 
 const groupNames = (): string[] => [
   ...GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name),
@@ -106,7 +98,7 @@ const flagsAt = (place: Place): string[] => optionsAt(place).flatMap((option) =>
 async function offerWord(place: Place, current: string): Promise<Offer> {
   const { group, spec, args } = place;
   if (group === null) return offerWords([...groupNames(), 'help']);
-  const below = namesOf(commandsBelow(place));
+  const below = commandsBelow(place).map(({ name }) => name);
   const names = spec?.args ?? [];
   const next = names[args.length] ?? (names.at(-1)?.includes('...') ? names.at(-1) : undefined);
   if (next !== undefined) {
@@ -169,8 +161,9 @@ async function readLive(place: Place, kind: LiveKind): Promise<string[]> {
   }
 }
 
-/** A command line that may be unfinished, or wrong. commander takes only whole ones. */
-interface Line {
+/** A command line before the cursor, unfinished or wrong. commander takes only whole ones. */
+interface Place {
+  io: Io;
   /** Null: before the first command word. */
   group: string | null;
   commands: readonly CommandSpec[];
@@ -185,9 +178,9 @@ interface Line {
 }
 
 /** Null after a word that is not a command. */
-async function parseLine(words: readonly string[]): Promise<Line | null> {
-  const line: Line = {
-    ...{ group: null, commands: [], spec: null },
+async function parseLine(io: Io, words: readonly string[]): Promise<Place | null> {
+  const line: Place = {
+    ...{ io, group: null, commands: [], spec: null },
     ...{ args: [], options: [], waiting: null, isLiteral: false },
   };
   for (const word of words) {
@@ -211,7 +204,7 @@ async function parseLine(words: readonly string[]): Promise<Line | null> {
 }
 
 /** False for a word that no command takes. */
-function takeWord(line: Line, word: string): boolean {
+function takeWord(line: Place, word: string): boolean {
   const below = commandsBelow(line).find(({ name }) => name === word);
   if (below) line.spec = below;
   else if (line.spec) line.args.push(word);
@@ -221,16 +214,16 @@ function takeWord(line: Line, word: string): boolean {
 }
 
 /** The commands that a word may name here. */
-const commandsBelow = ({ group, commands, spec, args, isLiteral }: Line): readonly CommandSpec[] =>
+const commandsBelow = ({ group, commands, spec, args, isLiteral }: Place): readonly CommandSpec[] =>
   args.length === 0 && !isLiteral && (spec === null || spec.name === group)
     ? commands.filter(({ name }) => name !== group)
     : [];
 
-const optionsAt = ({ spec }: Line): OptionSpec[] => [
+const optionsAt = ({ spec }: Place): OptionSpec[] => [
   ...(spec ? optionsOf(spec) : []),
   ...GLOBAL_OPTIONS,
   HELP_OPTION,
 ];
 
-const optionNamed = (line: Line, name: string): OptionSpec | null =>
+const optionNamed = (line: Place, name: string): OptionSpec | null =>
   optionsAt(line).find((option) => flagOf(option).names.includes(name)) ?? null;

@@ -38,12 +38,8 @@ export async function commandHelp(words: readonly string[], width: number, topic
   const others = specs.filter((spec) => spec !== own);
   if (subword === undefined && !own) return wrap(groupPage(entry, specs, topic), width);
   const spec = subword === undefined ? own : others.find(({ name }) => name === subword);
-  if (!spec || words.length > 2)
-    throw unknown(
-      words.slice(1).join(' '),
-      specs.map(({ name }) => name),
-      entry.name,
-    );
+  const names = specs.map(({ name }) => name);
+  if (!spec || words.length > 2) throw unknown(words.slice(1).join(' '), names, entry.name);
   return wrap(commandPage(entry, spec, { below: spec === own ? others : [], topic }), width);
 }
 
@@ -95,13 +91,10 @@ const mainPage = (): string =>
   sections([
     'Usage: forge [options] <command>',
     PURPOSE,
-    ...FIRST_PAGE.map(([heading, names]) =>
-      section(
-        heading,
-        names.map((name) => [name, summaryOf(name)]),
-        COLUMN,
-      ),
-    ),
+    ...FIRST_PAGE.map(([heading, names]) => {
+      const pairs = names.map((name) => [name, summaryOf(name)] as const);
+      return section(heading, pairs, COLUMN);
+    }),
     section('More', [
       ['forge help --all', 'every command, option and topic'],
       ['forge help COMMAND', 'what a command does, with an example'],
@@ -198,9 +191,8 @@ const blocksOf = (topic: string): string[] =>
 
 const joinLines = (block: string): string => block.replace(/\s+/g, ' ').trim();
 
-async function layOut(blocks: readonly string[]): Promise<string> {
-  return (await Promise.all(blocks.map(layOutBlock))).join('\n\n');
-}
+const layOut = async (blocks: readonly string[]): Promise<string> =>
+  (await Promise.all(blocks.map(layOutBlock))).join('\n\n');
 
 /** A table, a title, a list, a paragraph, or lines indented by four: commands, or terms with their meaning. */
 async function layOutBlock(block: string): Promise<string> {
@@ -214,12 +206,11 @@ async function layOutBlock(block: string): Promise<string> {
   if (!block.startsWith('    ')) return joinLines(block.replace(/^# /, ''));
   const lines = block.split('\n').map((line) => line.trim());
   if (!lines.some((line) => / {2,}\S/.test(line))) return lines.map((line) => `  ${line}`).join('\n');
-  return rows(
-    lines.map((line) => {
-      const [term = '', text = ''] = line.split(/ {2,}(.*)/s);
-      return [term, text];
-    }),
-  );
+  const pairs = lines.map((line): [string, string] => {
+    const [term = '', text = ''] = line.split(/ {2,}(.*)/s);
+    return [term, text];
+  });
+  return rows(pairs);
 }
 
 const sections = (parts: readonly string[]): string => parts.filter(Boolean).join('\n\n');

@@ -76,13 +76,11 @@ function makeProgram(): Command {
   return program;
 }
 
-type Found = (invocation: Invocation) => void;
-
 function addGroup(
   program: Command,
   [name = '', wanted]: readonly string[],
   specs: readonly CommandSpec[],
-  found: Found,
+  found: (invocation: Invocation) => void,
 ): void {
   // command() passes on exitOverride and the output; addCommand() would not.
   const parent = program.command(name).helpCommand(false);
@@ -100,7 +98,7 @@ function addGroup(
   for (const spec of one.length > 0 ? one : others) describe(parent.command(spec.name), spec, found);
 }
 
-function describe(target: Command, spec: CommandSpec, found: Found): void {
+function describe(target: Command, spec: CommandSpec, found: (invocation: Invocation) => void): void {
   target.allowExcessArguments(false);
   for (const argument of spec.args ?? []) target.argument(argument);
   for (const option of optionsOf(spec)) target.addOption(makeOption(option));

@@ -20,20 +20,15 @@ async function answerTo<T>(question: (context: Context) => Promise<T>): Promise<
   }
 }
 
-export function confirm(message: string): Promise<boolean> {
-  return answerTo((context) => ask({ message, default: false }, context));
-}
+export const confirm = (message: string): Promise<boolean> =>
+  answerTo((context) => ask({ message, default: false }, context));
 
-export function choose<T extends string>(message: string, choices: readonly T[], initial: T): Promise<T> {
-  const values = choices.map((value) => ({ value }));
-  return answerTo((context) => select({ message, choices: values, default: initial }, context));
-}
+export const choose = <T extends string>(message: string, choices: readonly T[], initial: T): Promise<T> =>
+  answerTo((context) => select({ message, choices, default: initial }, context));
 
-export function line(message: string, initial: string): Promise<string> {
-  return answerTo((context) => input({ message, default: initial }, context));
-}
+export const line = (message: string, initial: string): Promise<string> =>
+  answerTo((context) => input({ message, default: initial }, context));
 
 /** Some of the choices, in their order. */
-export function several(message: string, choices: readonly string[]): Promise<string[]> {
-  return answerTo((context) => checkbox({ message, choices: choices.map((value) => ({ value })) }, context));
-}
+export const several = (message: string, choices: readonly string[]): Promise<string[]> =>
+  answerTo((context) => checkbox({ message, choices }, context));

@@ -20,7 +20,7 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** Everything the command line uses of its process. Tests provide their own. */
+/** What the command line uses of its process. Tests provide their own. */
 export interface Io {
   argv: readonly string[];
   cwd: () => string;
@@ -95,7 +95,6 @@ export interface Call {
   progress(label: string): ProgressBar;
   /** Whether a question can be asked. */
   interactive: boolean;
-  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** For work that must end in order: the first Ctrl-C asks it to finish, the second to stop at once. */
   stops(note: (line: string) => void): { finish: AbortSignal; stop: AbortSignal };

@@ -14,7 +14,7 @@ import {
   SETTINGS,
 } from '../project/config.js';
 import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
-import { approveUrl, CYCLE_COMMANDS } from '../trust/approvals.js';
+import { approve, CYCLE_COMMANDS, toUrl } from '../trust/approvals.js';
 import { approveTests, approveTyped, showTrust } from '../trust/trust.js';
 
 export interface Setting {
@@ -64,7 +64,7 @@ export function setSetting(
   // Commands that a person typed are approved, and so are tests under a new command that was typed.
   if (name === 'checkpoint.verify') approveTyped(context, texts);
   if (name === 'features.test_command') approveTests(context, trusted);
-  if (name === 'events.url' && text !== '') approveUrl(context, text);
+  if (name === 'events.url' && text !== '') approve(context, [toUrl(text)], 'entered');
   if (value === true && table === 'cycle')
     approveTyped(context, [CYCLE_COMMANDS[key as keyof typeof CYCLE_COMMANDS]]);
   return { name, value };

@@ -9,7 +9,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
   const bind = binder(context);
 
   return {
-    /** The project's top folder. */
     root: context.layout.root,
     /** Folders whose files are memory: `.forge/`, this worktree's state, and its git dir (null without git). */
     places: {
@@ -21,7 +20,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     get written(): readonly string[] {
       return context.disk.written;
     },
-    /** Warnings for a person, besides the results. */
+    /** For a person, besides the results. */
     get warnings(): readonly string[] {
       return context.warnings;
     },
@@ -273,10 +272,8 @@ function binder(context: Context) {
     name: N,
     how: How = 'writes',
   ): Bound<M[N]> => {
-    const [isReading, isGuarded] = [
-      how === 'reads' || how === 'looks',
-      how === 'writes' || how === 'settles',
-    ];
+    const isReading = how === 'reads' || how === 'looks';
+    const isGuarded = how === 'writes' || how === 'settles';
     const call = async (...args: unknown[]): Promise<unknown> => {
       try {
         if (isGuarded || name === 'withoutAllowed') {

@@ -119,17 +119,12 @@ async function answerCall(
     const input = await host.check(name, given);
     watch.signal.throwIfAborted();
     const value = harmless(await run(host.open(), input as never, watch));
-    return {
-      content: [{ type: 'text', text: text(value) }],
-      ...(shape ? { structuredContent: shape(value) } : {}),
-    };
+    const content = [{ type: 'text', text: text(value) }];
+    return { content, ...(shape ? { structuredContent: shape(value) } : {}) };
   } catch (thrown) {
     const error = await describeError(host, thrown, example);
-    return {
-      isError: true,
-      content: [{ type: 'text', text: textOf(error) }],
-      structuredContent: { error },
-    };
+    const content = [{ type: 'text', text: textOf(error) }];
+    return { isError: true, content, structuredContent: { error } };
   }
 }
 
@@ -166,17 +161,11 @@ function makeServer(host: Host): Server {
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
   const call = makeCalls(host);
-  const resources = Object.entries(RESOURCES).map(([uri, { title }]) => ({
-    uri,
-    name: uri.replace('forge://', ''),
-    title,
-    mimeType: 'text/plain',
-  }));
-  const template = {
-    uriTemplate: 'forge://record/{id}',
-    name: 'record',
-    title: 'A ledger record, by its id',
-  };
+  const resources = Object.entries(RESOURCES).map(([uri, { title }]) => {
+    return { uri, name: uri.replace('forge://', ''), title, mimeType: 'text/plain' };
+  });
+  const uriTemplate = 'forge://record/{id}';
+  const template = { uriTemplate, name: 'record', title: 'A ledger record, by its id' };
   server.setRequestHandler('tools/list', async () => ({ tools: (await listTools(host)) as never }));
   server.setRequestHandler('tools/call', ({ params }, context) => call(params, watchOf(context)) as never);
   server.setRequestHandler('resources/list', () => ({ resources }));

@@ -175,11 +175,8 @@ export const TOOLS: Record<ToolName, Tool> = {
         : forge.knowledge.add({ kind: 'success', context: 'any task', approach: text }),
     text: (value) => {
       if ('observed' in value) return OBSERVED;
-      const { duplicate, learning, id } = value as {
-        duplicate?: boolean;
-        learning?: { id: string };
-        id?: string;
-      };
+      type Kept = { duplicate?: boolean; learning?: { id: string }; id?: string };
+      const { duplicate, learning, id } = value as Kept;
       return `${duplicate ? 'Known already' : 'Kept'}: ${learning?.id ?? id?.slice(0, 12)}.`;
     },
   }),

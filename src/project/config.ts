@@ -8,12 +8,12 @@ import { describeIssue, fieldName } from '../core/schema.js';
 import { isBranchName, isObject, namesLike, noSuch, oneLine } from '../core/text.js';
 import { lineOfKey, readToml } from '../core/toml.js';
 
+/** A setting with its default. Its schema is made when a file sets it: every command reads the settings. */
 interface Setting<T> {
   schema: () => z.ZodMiniType<T>;
   value: T;
 }
 
-/** A setting with its default. Its schema is made when a file sets it: every command reads the settings. */
 const setting = <T>(value: T, schema: () => z.ZodMiniType<T>): Setting<T> => ({ schema, value });
 const text = (value: string): Setting<string> => setting(value, () => z.string());
 const flag = (value: boolean): Setting<boolean> => setting(value, () => z.boolean());
@@ -195,7 +195,10 @@ function unknownSettings(raw: Record<string, unknown>): string[] {
 
 /** The value of one setting; exit 2 for an unknown name. */
 export function readSetting(config: Omit<Config, 'schema_version'>, name: string): unknown {
-  requireSetting(name);
+  if (!SETTINGS.includes(name)) {
+    const [near] = namesLike(name, SETTINGS);
+    throw noSuch('setting', name, near ? `Did you mean ${near}?` : 'forge config list', 'config');
+  }
   return name.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
 }
 
@@ -223,10 +226,4 @@ function parseList(name: string, text: string, found: string): string[] {
     field: name,
     hint: `forge config set ${name} '["ONE", "TWO"]'`,
   });
-}
-
-function requireSetting(name: string): void {
-  if (SETTINGS.includes(name)) return;
-  const [near] = namesLike(name, SETTINGS);
-  throw noSuch('setting', name, near ? `Did you mean ${near}?` : 'forge config list', 'config');
 }

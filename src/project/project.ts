@@ -223,7 +223,6 @@ export function noteActivity({ layout, world, disk, lastActivity }: Context): vo
 /** True while a promotion has to be completed. */
 export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(promotionFile(layout));
 
-/** True when forge's git hooks are installed. */
 export const hasHooks = ({ disk, layout }: Context): boolean => disk.exists(hookScript(layout));
 
 /** True while a rollback runs, or after it was interrupted. */

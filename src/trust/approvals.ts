@@ -92,13 +92,9 @@ export function judgeTrust(runnables: readonly Runnable[], approvals: readonly A
 export function missingRules(runnables: readonly Runnable[], approvals: readonly Approval[]): TrustItem[] {
   const digests = new Set(runnables.map(({ digest }) => digest));
   const missing = approvals.filter(({ kind, digest }) => kind === 'rule' && !digests.has(digest));
-  return missing.map(({ kind, name, content, digest }) => ({
-    kind,
-    name,
-    content,
-    digest,
-    state: 'missing',
-  }));
+  return missing.map(({ kind, name, content, digest }) => {
+    return { kind, name, content, digest, state: 'missing' };
+  });
 }
 
 /** The lines that differ, as `-old` and `+new`, with one line of context around them. */
@@ -179,9 +175,6 @@ function changeApprovals(context: Context, change: (before: Approval[]) => Appro
     replaceFiles([{ path, bytes: encodeDocument(after), mode: 0o600 }]);
   });
 }
-
-/** Approves an address that a person just set. */
-export const approveUrl = (context: Context, url: string): void => approve(context, [toUrl(url)], 'entered');
 
 /** B-74: an address may come with a clone, so forge connects to it only after a person approved it. */
 export const isUrlApproved = (context: Context, url: string): boolean => approvedHere(context)(toUrl(url));

@@ -166,7 +166,6 @@ export function requireTrust(
   });
 }
 
-/** Whether a person has approved all of them. */
 export function isTrusted(context: Context, commands: readonly string[]): boolean {
   try {
     requireTrust(context, commands);

@@ -2,13 +2,11 @@
 interface About {
   /** What it is for. Default: the first paragraph of the topic of that name. */
   text?: string;
-  /** Exit codes with a special meaning. */
   exits?: Readonly<Record<string, string>>;
 }
 
 const CLOSED_GATE = { '3': 'the gate is closed: an entry of working memory is open' };
 
-/** By the words of a command. */
 export const ABOUT: Readonly<Record<string, About>> = {
   where: {
     text: 'Shows the project, its branch and session, how many features pass, what stands in the way, and the three most useful next commands.',

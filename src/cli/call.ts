@@ -103,7 +103,6 @@ async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Dat
       bars.push(bar);
       return bar;
     },
-    /** Erases bars. */
     clear,
     say,
     warn: (text: string) => say(`${errorStyle.warn('!')} ${escapeControls(text)}`),

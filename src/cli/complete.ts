@@ -19,7 +19,6 @@ import {
 const DEADLINE = 2000;
 const MAX_CANDIDATES = 1000;
 
-/** What can follow at the cursor. */
 interface Offer {
   candidates: string[];
   /** `files`, `folders`: the shell completes them. */
@@ -130,7 +129,6 @@ async function offerValue(place: Place, given: Values | undefined, name: string 
   return { candidates: [...ids, ...(known.words ?? [])], kind: known.paths ?? 'words' };
 }
 
-/** How each kind of id or name is read. */
 const LIVE: Record<LiveKind, (open: () => Forge) => Promise<string[]>> = {
   feature: async (open) => (await open().feature.list()).features.map(({ id }) => id),
   issue: async (open) =>
@@ -171,7 +169,6 @@ interface Place {
   args: string[];
   /** With their values, which come after them. */
   options: string[];
-  /** The option whose value comes next. */
   waiting: OptionSpec | null;
   /** After `--`, or after the program that a command runs, no word is an option. */
   isLiteral: boolean;
@@ -203,7 +200,6 @@ async function parseLine(io: Io, words: readonly string[]): Promise<Place | null
   return line;
 }
 
-/** False for a word that no command takes. */
 function takeWord(line: Place, word: string): boolean {
   const below = commandsBelow(line).find(({ name }) => name === word);
   if (below) line.spec = below;
@@ -213,7 +209,6 @@ function takeWord(line: Place, word: string): boolean {
   return true;
 }
 
-/** The commands that a word may name here. */
 const commandsBelow = ({ group, commands, spec, args, isLiteral }: Place): readonly CommandSpec[] =>
   args.length === 0 && !isLiteral && (spec === null || spec.name === group)
     ? commands.filter(({ name }) => name !== group)

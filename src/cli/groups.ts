@@ -93,12 +93,10 @@ export const GROUPS: readonly GroupEntry[] = [
 ];
 
 interface ShortWay {
-  /** The full command. */
   words: readonly string[];
   summary: string;
 }
 
-/** Aliases of the commands used every day. */
 export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
   start: { words: ['session', 'start'], summary: 'Start a session and print its task and briefing' },
   log: { words: ['progress', 'add'], summary: 'Write down what you just did' },

@@ -75,7 +75,6 @@ type Pairs = readonly (readonly [term: string, text: string])[];
 const HEADINGS = ['Start', 'Every day', 'What is known', 'Set-up'] as const;
 const PURPOSE =
   'A memory that long-running coding agents and their teams can trust, in .forge/. Without a command forge shows where you stand.';
-/** Aligns the texts of all commands. */
 const COLUMN = Math.max(...GROUPS.map(({ name }) => name.length));
 const VERSION: OptionSpec = { flags: '-V, --version', help: 'show the version' };
 
@@ -173,7 +172,6 @@ const argumentRows = ({ args = [], values = {} }: CommandSpec): Pairs =>
     return words.length > 0 ? [[argument, words.join(', ').replace(/, ([^,]*)$/, ' or $1')] as const] : [];
   });
 
-/** Tables that a topic includes by name. */
 const TABLES: Record<string, () => Promise<Pairs> | Pairs> = {
   '{{exit-codes}}': () => EXIT_CODE_HELP,
   '{{environment}}': () => ENVIRONMENT_HELP,
@@ -218,7 +216,6 @@ const sections = (parts: readonly string[]): string => parts.filter(Boolean).joi
 const section = (title: string, pairs: Pairs, column = 0): string =>
   pairs.length === 0 ? '' : `${title}:\n${rows(pairs, column)}`;
 
-/** Terms and their meaning in two columns. */
 function rows(pairs: Pairs, least = 0): string {
   const column = 2 + Math.max(least, ...pairs.map(([term]) => term.length)) + 2;
   return pairs.map(([term, text]) => `${`  ${term}`.padEnd(column)}${text}`.trimEnd()).join('\n');

@@ -4,7 +4,6 @@ import type { Field } from '../guard/document.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './spec.js';
 
-/** Options that are not content. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['cwd', 'color']);
 
 /** The input of one writing command: cleaned, redacted on request, and scanned once. */
@@ -19,7 +18,6 @@ export function makeEntrance(given: Invocation, env: NodeJS.ProcessEnv, dir: str
   const scan = { env, dir, records: !flags.dryRun };
   let words = given;
   return {
-    /** The call with cleaned words. */
     words: async (): Promise<Invocation> => {
       words = await mapWords(given, clean);
       return words;

@@ -23,10 +23,7 @@ interface ProgramOutput {
 /** Longer lines are hard to read. */
 const MAX_WIDTH = 100;
 
-/**
- * argv → the command and its options. Loads only the group that argv names. Returns null after help was shown, and
- * throws exit 2 for a wrong call.
- */
+/** argv → the command and its options, loading only its group. Null after help was shown; exit 2 for a wrong call. */
 export async function parseArgv(
   argv: readonly string[],
   { out, columns = () => 80 }: ProgramOutput,
@@ -150,7 +147,6 @@ const flagsOf = (options: Record<string, unknown>): GlobalFlags =>
 /** Arguments that are a text, which may have several words. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'title', 'query', 'value', 'task']);
 
-/** A line that a shell takes as these words. */
 const typed = (words: readonly string[]): string =>
   ['forge', ...words.filter((word) => word !== '--json')]
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteWord(word)))

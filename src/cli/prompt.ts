@@ -5,10 +5,7 @@ interface Context {
   signal: AbortSignal;
 }
 
-/**
- * Questions go to stderr: stdout is the answer. Ctrl-D closes what reads the terminal and leaves the question open: when
- * nothing else is waited for, that gives it up, as Ctrl-C does.
- */
+/** Questions go to stderr. Ctrl-D closes the terminal and leaves the question open, so it gives up when nothing else waits. */
 async function answerTo<T>(question: (context: Context) => Promise<T>): Promise<T> {
   const closing = new AbortController();
   const giveUp = (): void => closing.abort();

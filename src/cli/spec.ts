@@ -67,7 +67,6 @@ function currentFolder(io: Io): string {
   }
 }
 
-/** The most that is read from stdin or a file argument. */
 export const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 /** What a command sees of the terminal, the streams and the project. */
@@ -93,7 +92,6 @@ export interface Call {
   tail(): Tail;
   /** A bar on stderr for work that takes more than a second. */
   progress(label: string): ProgressBar;
-  /** Whether a question can be asked. */
   interactive: boolean;
   readonly signal: AbortSignal;
   /** For work that must end in order: the first Ctrl-C asks it to finish, the second to stop at once. */
@@ -130,7 +128,6 @@ export type LiveKind =
   | 'note'
   | 'setting';
 
-/** The values that completion offers. */
 export interface Values {
   words?: readonly string[];
   live?: readonly LiveKind[];
@@ -143,7 +140,6 @@ export interface OptionSpec {
   help: string;
   /** Needed if the value's name (`<file>`, `<tag>`, `<id>` of the group's subject) is not enough. */
   values?: Values;
-  /** May be given several times. */
   many?: boolean;
   /** A whole number in this range. */
   number?: [min: number, max: number];
@@ -168,7 +164,6 @@ export interface CommandSpec<T = unknown> {
   confirms?: boolean;
   run(call: Call, ...args: string[]): Promise<T>;
   render(value: T, style: Style, options: Record<string, unknown>): string;
-  /** The exit code of an answer that is not a success. */
   exit?(value: T, options: Record<string, unknown>): number;
 }
 
@@ -182,7 +177,6 @@ export function command<T>(spec: CommandSpec<T>): CommandSpec<never> {
   return spec as unknown as CommandSpec<never>;
 }
 
-/** A parsed command line. */
 export interface Invocation {
   /** `forge memory record` */
   name: string;
@@ -222,7 +216,6 @@ export const optionsOf = ({ options = [], writes }: CommandSpec): OptionSpec[] =
 
 export const helpOf = ({ help, many }: OptionSpec): string => (many ? `${help} (repeatable)` : help);
 
-/** The parts of `-m, --message <text>`. */
 interface Flag {
   names: string[];
   /** The text between the brackets; null for a switch. */

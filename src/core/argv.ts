@@ -3,10 +3,7 @@ import { usage } from './error.js';
 /** Text in single quotes, in double quotes, one escaped character, blanks, or plain text. */
 const TOKEN = /'([^']*)'|"((?:[^"\\$`]|\\[\s\S])*)"|\\([\s\S])|([ \t]+)|([^'"\\ \t|&;<>()`$\n]+)/y;
 
-/**
- * Splits a command by POSIX quoting and refuses what needs a shell (exit 2), so that forge never starts one. A `*` is
- * literal, because test filters use it.
- */
+/** Splits by POSIX quoting and refuses what needs a shell (exit 2). A `*` is literal, because test filters use it. */
 export function splitCommand(command: string): string[] {
   const words: string[] = [];
   let word: string | null = null;

@@ -7,10 +7,7 @@ export const DAY = 24 * HOUR;
 /** Milliseconds since the process started, independent of the wall clock. performance.now() would load ten modules. */
 export const elapsed = (): number => process.uptime() * 1000;
 
-/**
- * Aborts after `ms` with the reason `time`, or with `stop`. Call `release` when the work has ended. AbortSignal.any() does
- * not work: Node 20 garbage-collects the timer.
- */
+/** Aborts after `ms` with the reason `time`, or with `stop`. Node 20 garbage-collects the timer of AbortSignal.any(). */
 export function timeLimit(ms: number, stop?: AbortSignal): { signal: AbortSignal; release(): void } {
   const limit = new AbortController();
   const onStop = (): void => limit.abort('stop');

@@ -1,9 +1,6 @@
 export const LF = 0x0a;
 
-/**
- * Splits a stream of chunks at one byte. A piece longer than the limit is truncated, or dropped to free its memory, and
- * marked as incomplete. Bytes after the last separator are dropped.
- */
+/** Splits a stream at one byte. A piece longer than the limit is truncated, or dropped to free its memory, and marked. */
 export class Cutter {
   private held: Buffer[] = [];
   private length = 0;

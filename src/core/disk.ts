@@ -121,10 +121,7 @@ export class Disk {
     this.replaceAll([{ path, bytes, expected }]);
   }
 
-  /**
-   * Replaces or removes whole files; all changes are durable on return. The caller holds the lock. `edited`: a person
-   * made the change, so the file counts as edited outside forge.
-   */
+  /** Replaces or removes files, durably. The caller holds the lock. `edited`: counts as edited by a person outside forge. */
   replaceAll(writes: readonly (Write & { edited?: boolean })[]): void {
     for (const { path, bytes } of writes) if (bytes) this.checkContent(path, bytes);
     this.put(writes);

@@ -77,10 +77,7 @@ interface TakeIn<E> {
   show?: (entry: E) => string;
 }
 
-/**
- * Applies what a person changed in a view since `base`, by id. Without the base, which is machine-local, the view may be
- * older than the entries, so only new entries are taken in.
- */
+/** What a person changed in a view since `base`. Without the base the view may be older, so only new entries are taken in. */
 export function takeInById<E>(
   idOf: (entry: E) => string,
   [entries, base, edited]: [entries: readonly E[], base: readonly E[] | undefined, edited: readonly E[]],
@@ -112,10 +109,7 @@ function decodeView<E, V>(list: EntryList<E, V>, bytes: Buffer | null): V | null
   }
 }
 
-/**
- * Reads, changes and writes the entries and their view under the lock. `change` returns the same objects for unchanged
- * entries. Edits of the view are taken in first, with a line in `warnings`.
- */
+/** Changes the entries and their view under the lock, after edits of the view. `change` keeps unchanged objects. */
 export function updateEntries<E, V>(
   { disk, warnings }: { disk: Disk; warnings: string[] },
   list: EntryList<E, V>,

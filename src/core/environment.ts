@@ -6,10 +6,7 @@ import { oneOf } from './text.js';
 
 type Environment = Record<string, string | undefined>;
 
-/**
- * Variables that commands from the repository get: programs, homes, caches, the locale and the network. None of them
- * holds a token.
- */
+/** Variables that commands from the repository get: programs, homes, caches, locale, network. None of them holds a token. */
 const PASSED = new RegExp(
   `^(${[
     'PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|TMPDIR|TMP|TEMP|CI|NO_COLOR|FORCE_COLOR',

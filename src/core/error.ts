@@ -82,7 +82,6 @@ export class SyntaxProblem extends Error {
   }
 }
 
-/** Adds a hint to a usage error that has none. */
 export function withHint(error: unknown, hint: string): unknown {
   if (!(error instanceof ForgeError) || error.kind !== 'usage' || error.hint !== undefined) return error;
   const hinted = usage(error.code, error.message, { ...error.details, hint });

@@ -17,7 +17,6 @@ const REASONS: Record<string, string> = {
   EIO: 'the disk reported an error; whether it was written is unknown',
 };
 
-/** The first thing to check. */
 const HINTS: Record<string, string> = {
   ENOSPC: 'df -h FOLDER; df -i FOLDER   # free what is full, then run the command again',
   EDQUOT: 'df -h FOLDER   # free some space, then run the command again',
@@ -72,10 +71,7 @@ export function isWritable(path: string): boolean {
   }
 }
 
-/**
- * The bytes of a plain file; null when it does not exist. Never follows a symlink, waits for a FIFO, or reads more than
- * `max` bytes (exit 4). Needs no lock, because writers replace whole files.
- */
+/** Null for no file. Never follows a symlink, waits for a FIFO, or reads more than `max` bytes (exit 4). Needs no lock. */
 export function readPlain(path: string, max: number): Buffer | null {
   let fd: number | undefined;
   try {
@@ -240,10 +236,7 @@ export function listFolder(path: string, isMeant: (entry: fs.Dirent) => boolean 
   }
 }
 
-/**
- * The paths of about `most` files below a folder, sorted. Links count as files and are not followed: in a clone they may
- * form loops.
- */
+/** About `most` paths below a folder, sorted. Links are not followed: in a clone they may form loops. */
 export function filesBelow(folder: string, most: number, prefix = ''): string[] {
   const found: string[] = [];
   for (const entry of fs.readdirSync(join(folder, prefix), { withFileTypes: true })) {
@@ -258,7 +251,6 @@ export function filesBelow(folder: string, most: number, prefix = ''): string[] 
 export const removePath = (path: string): void =>
   onDisk(path, () => fs.rmSync(path, { recursive: true, force: true }));
 
-/** For files that may stay: a failure is ignored. */
 export function removeQuietly(path: string): void {
   try {
     fs.unlinkSync(path);

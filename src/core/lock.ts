@@ -97,10 +97,7 @@ function readHolder(path: string): ProcessIdentity | null {
   }
 }
 
-/**
- * Removes a stale lock under another lock: of two waiters, the second could otherwise remove the new lock of the
- * first. A breaker whose process died is removed, too.
- */
+/** Removes a stale lock under another lock: the second of two waiters could otherwise remove the new lock of the first. */
 function breakStale(path: string, policy: LockPolicy): void {
   const breaker = `${path}.breaker`;
   if (isStale(breaker, policy)) removePath(breaker);

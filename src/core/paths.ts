@@ -5,7 +5,6 @@ import { sha256 } from './text.js';
 export interface Layout {
   /** The top folder of the repository or project. */
   root: string;
-  /** `<root>/.forge` */
   dir: string;
   /** Machine-local state of this worktree: `<git dir>/forge`, or `.forge/local` without git. */
   state: string;
@@ -79,7 +78,6 @@ export const artifactsFolder = inForge('memory', 'artifacts');
 export const formsFolder = inForge('linear', 'templates');
 
 export const lockFile = inForge('local', 'lock');
-/** Working memory of the running session. */
 export const kfrFile = inForge('local', 'kfr.json');
 /** Agents' hooks compare the times of these files in the shell, before they start forge. */
 export const [KFR, TOLD, KNOWN] = ['kfr.json', 'told', 'known'] as const;
@@ -119,14 +117,12 @@ export const keptFolder = inState('kept');
 /** Files as they were before `forge doctor --fix` merged them. */
 export const conflictsFolder = inState('conflicts');
 export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);
-/** An unfinished promotion of an entry to a note. */
 export const promotionFile = inState('promotion.json');
 /** Open entries of working memory, which are named if its file is lost. */
 export const openFile = inState('open.json');
 export const recallStampFile = inState('recall');
 /** When forge was last used in this worktree. */
 export const activityFile = inState('activity');
-/** Why writing is halted until a human acts. */
 export const haltFile = inState('halt.json');
 /** Cycles that could not be recorded and are tried again. */
 export const pendingFolder = inState('pending');
@@ -135,20 +131,16 @@ export const pendingFile = named(pendingFolder);
 export const notedFile = inState('noted.json');
 /** The working tree when an agent's turn was last recorded. */
 export const recordedFile = inState('recorded.json');
-/** Conversations of agents, as their hooks reported them. */
 export const conversationsFolder = inState('agents');
 export const conversationFile = named(conversationsFolder);
 /** Failures of agents' hooks, which must print nothing. */
 export const hookLog = inState('hooks.log');
-/** The running cycle of this worktree, and the state of a loop. */
 export const cycleFile = inState('cycle.json');
 export const loopFile = inState('loop.json');
-/** The message of a commit that is being made or was refused. */
 export const commitMessageFile = inState('COMMIT_MSG');
 /** A text of architecture.md that forge refused. */
 export const architectureDraft = (layout: Layout, token: string): string =>
   join(layout.state, 'edit', `architecture-${token}.md`);
-/** Temporary indexes of checkpoints, with a random suffix. */
 export const checkpointTrees = (layout: Layout, token: string): string =>
   join(layout.state, `checkpoint-${token}`);
 /** An unfinished rollback, its process, and its temporary files; the temporary indexes of cycles. */
@@ -157,7 +149,6 @@ export const recoverClaim = inState('recover-claim.json');
 export const recoverFolder = inState('recover-bench');
 export const treeFolder = inState('tree');
 
-/** The session ids of this repository, and their lock. */
 export const sessionIdsFile = inShared('session-ids.json');
 export const sessionIdsLock = inShared('session-ids.lock');
 /** Events that wait to be sent, claims of tasks on this machine, and what was heard from other machines. */
@@ -176,7 +167,6 @@ export const refusalsFile = inShared('guard-findings.json');
 export const hookScript = inShared('hook');
 export const hooksRecordFile = inShared('hooks.json');
 
-/** A person's approvals for one repository. */
 export const trustFile = (stateHome: string, identity: string): string =>
   join(stateHome, 'trust', `${sha256(identity).slice(0, 32)}.json`);
 

@@ -9,10 +9,7 @@ const MAX_PATTERN = 200;
 const MAX_PROGRAM = 2000;
 const MAX_SEARCH = 8000;
 
-/**
- * The default pattern, those that `forge init` proposes, and words before `.*`. A native RegExp is safe for them, and git
- * hooks save the time to load re2js.
- */
+/** The patterns that `forge init` proposes and words before `.*`: RegExp is safe for them, and hooks load no re2js. */
 const NATIVE = /^(?:\[A-Z\]\[A-Z0-9\]\*|[\w #-]*(?:\([\w|-]+\))?)[\w #-]*(?:\\d\+|\.\*)?$/;
 
 /** Throws an Error that explains what is wrong with the pattern. */

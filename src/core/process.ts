@@ -9,14 +9,12 @@ const processes = () => process.getBuiltinModule('node:child_process');
 
 /** No more output than this is passed on while the command runs. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
-/** From SIGTERM to SIGKILL. */
 const KILL_AFTER_MS = 5000;
 /** A process that left the group may hold the output open forever, so close it this long after the command. */
 const OUTPUT_GRACE_MS = 500;
 
 const HAS_GROUPS = process.platform !== 'win32';
 
-/** What is kept of a command's output. */
 export interface Log {
   tail: string;
   bytes: number;
@@ -43,7 +41,6 @@ export interface ProcessOptions {
   /** Written to stdin, which then ends. */
   input?: string;
   timeoutMs: number;
-  /** Ends the command. */
   stop?: AbortSignal | undefined;
   /** How much of the end of the output is kept. Default: 4 KiB. */
   keepBytes?: number;
@@ -99,10 +96,7 @@ export function whyFailed({ argv, exit_code, started, timed_out, ended }: Proces
   return exit_code === 0 ? null : `exit code ${exit_code}`;
 }
 
-/**
- * A signal that would end forge at once waits for the event loop: until then the watch may not know the group. The start
- * of the first command takes up to 50 ms.
- */
+/** A signal that would end forge waits for the event loop (up to 50 ms): until then the watch may not know the group. */
 function deferSignals(): () => void {
   const names = (['SIGTERM', 'SIGHUP'] as const).filter((name) => process.listenerCount(name) === 0);
   const raise = (name: NodeJS.Signals): void => void process.kill(process.pid, name);
@@ -143,10 +137,7 @@ function followGroup(
   });
 }
 
-/**
- * Kills a process group when forge is gone, even by SIGKILL: a shell waits until the pipe from forge closes. It has a
- * separate session, because signals may be sent to forge's whole group.
- */
+/** Kills a group when forge is gone, even by SIGKILL: a shell, outside of forge's own group, waits for its pipe to close. */
 function watchGroup() {
   if (!HAS_GROUPS) return { follow: () => {}, end: () => {} };
   const args = ['-c', 'read -r group; read -r _; [ -z "$group" ] || kill -KILL "-$group"'];

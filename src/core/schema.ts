@@ -4,7 +4,6 @@ import { corrupted, type ForgeError, refused, SyntaxProblem, UPDATE_HINT, usage 
 import { formatJson, locateJson, parseJson } from './json.js';
 import { escapeControls, isObject, lineAt, oneLine } from './text.js';
 
-/** A kind of state file. */
 export interface Format<T> {
   /** Its name in `forge schema NAME`. */
   name: string;
@@ -192,7 +191,6 @@ export function isId(id: string): boolean {
   return ID_PATTERN.test(id) && !id.includes('..') && !id.endsWith('.') && !DEVICE.test(id);
 }
 
-/** Returns the id, or throws exit 2. */
 export function checkId(id: string, what = 'id'): string {
   if (isId(id)) return id;
   throw usage('id.invalid', `${JSON.stringify(oneLine(id, 80))} is not a valid ${what}.`, {

@@ -34,14 +34,12 @@ export const runtime = (): { node: string; forge: string } => ({
   forge: join(packageFolder(), 'bin', 'forge.js'),
 });
 
-/** The text of a template, by its path. */
 export const template = (...path: string[]): string => readFileSync(join(templatesFolder(), ...path), 'utf8');
 
 /** The pipeline that runs `forge ci`. */
 export const ciTemplate = (system: 'github' | 'gitlab'): string =>
   template('ci', system === 'github' ? 'github.yml' : 'gitlab-ci.yml');
 
-/** What a shell reads to complete forge's commands. */
 export const completionScript = (shell: 'bash' | 'zsh' | 'fish'): string =>
   template('completion', `forge.${shell}`);
 

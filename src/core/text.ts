@@ -1,7 +1,6 @@
 import type { hash } from 'node:crypto';
 import { usage } from './error.js';
 
-/** The most bytes one text argument may have. */
 export const MAX_TEXT_BYTES = 64 * 1024;
 
 /** The token count of every budget: ceil(UTF-8 bytes / 4). */
@@ -102,7 +101,6 @@ const TELLING = /error|assert|\bFAIL|not found|\bno (?:such|tests?)\b|cannot|und
 const NO_CAUSE = /^[^\p{L}\p{N}\s]{3,}|^npm (?:error|ERR!) code |^\s*(?:# Subtest: |ok \d|[✔✓] )/u;
 /** A failed test of TAP, or of Node's own report. */
 const FAILED_TEST = /^\s*(?:not ok \d+(?!.*# (?:TODO|SKIP)\b)|✖ )/u;
-/** pytest's mark of the line that says why. */
 const MARKED = /^E {2,}(?=\S)/;
 
 /** The marked line of an output, else the first one that names a failed test, then that mentions an error, else the last one. */
@@ -114,7 +112,6 @@ export function tellingLine(output: string): string {
   return oneLine((found ?? lines.at(-1) ?? '').replace(MARKED, ''), 120);
 }
 
-/** The first five paths, for a message. */
 export const firstPaths = (paths: readonly string[]): string =>
   [...paths.slice(0, 5).map((path) => oneLine(path, 100)), ...(paths.length > 5 ? ['…'] : [])].join(', ');
 
@@ -172,7 +169,6 @@ export const isBranchName = (name: string): boolean =>
   /^[^-/.\s~^:?*[\\\p{C}][^\s~^:?*[\\\p{C}]*$/u.test(name) &&
   !/\.\.|@\{|\/\/|\/\.|[/.]$|\.lock(\/|$)|^@$/.test(name);
 
-/** 1-based line of a UTF-16 offset. */
 export function lineAt(text: string, offset: number): number {
   let line = 1;
   for (let i = text.indexOf('\n'); i >= 0 && i < offset; i = text.indexOf('\n', i + 1)) line++;

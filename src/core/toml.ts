@@ -33,7 +33,6 @@ function findTable(lines: readonly string[], name: string | undefined): Table | 
   return { header, end: end < 0 ? lines.length : end };
 }
 
-/** Index of the first line of a table that matches, or -1. */
 const findLine = (lines: readonly string[], { header, end }: Table, pattern: RegExp): number =>
   lines.findIndex((line, i) => i > header && i < end && pattern.test(line));
 

@@ -20,7 +20,6 @@ export interface World {
   /** Who would hold a session started now. */
   holder(): Holder;
   liveness(id: ProcessIdentity): Liveness;
-  /** The agent that runs this hook. */
   agent(): ProcessIdentity;
   /** True when that process is an ancestor of this one. */
   isBelow(id: ProcessIdentity): boolean;
@@ -71,7 +70,6 @@ function output(program: string, args: string[]): string | null {
 
 let boot: string | null | undefined;
 
-/** Identifies the boot of this machine; null when unknown. */
 function bootId(): string | null {
   boot ??= IS_MACOS
     ? output('sysctl', ['-n', 'kern.bootsessionuuid'])
@@ -128,10 +126,7 @@ export function self(): ProcessIdentity {
 
 const parent = (): ProcessIdentity => identify(process.ppid);
 
-/**
- * At most 32 ancestors of this process, the nearest first. Process 1 counts only in a container, where it is often the
- * agent itself or a person's shell.
- */
+/** At most 32 ancestors, nearest first. Process 1 counts only in a container: it is often the agent or a person's shell. */
 function* ancestors(): Generator<number> {
   const first = containerId() === null ? 2 : 1;
   for (let pid = process.ppid, level = 0; level < 32 && pid >= first; level++) {
@@ -152,19 +147,13 @@ export function isBelow(id: ProcessIdentity): boolean {
 
 const SHELL = /^(?:-?(?:ba|da|z|k|a|fi)?sh|busybox)$/;
 
-/**
- * The agent that runs a command or a hook: the nearest ancestor that is not just the shell or the npx of it. An agent
- * outside of the container (`docker exec`) is known by the container's first process.
- */
+/** The nearest ancestor but its shell or npx; the container's first process for an agent outside (`docker exec`). */
 function agentProcess(): ProcessIdentity {
   for (const pid of ancestors()) if (!isLauncher(pid)) return identify(pid);
   return containerId() === null ? parent() : identify(1);
 }
 
-/**
- * A shell that runs one command, or its copy for `( … )`. For a hook also any other shell, unless it leads its session, as a
- * person's does.
- */
+/** A shell that runs one command, or its copy for `( … )`. For a hook any shell but a person's, which leads its session. */
 function isLauncher(pid: number): boolean {
   const words = process.argv.slice(2).join(' ');
   const isHook = words.startsWith('hook ');

@@ -10,7 +10,6 @@ import type { World } from '../core/world.js';
 import { advisory, blocking, degraded, type Symptom } from './checks.js';
 
 interface AgentPlace {
-  /** The project's top folder. */
   root: string;
   world: World;
   /** The log of failed hooks; null without a `.forge/`. */

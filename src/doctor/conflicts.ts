@@ -24,11 +24,9 @@ import { commitHint } from './rescue.js';
 
 /** A merge that `forge doctor --fix` makes, or made. */
 export interface Fix {
-  /** In a line. */
   what: string;
   /** What was chosen between the sides, a field each. */
   choices: Choice[];
-  /** The command that restores the conflict. */
   undo: string;
 }
 

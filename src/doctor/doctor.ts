@@ -17,11 +17,9 @@ import { type Fix, findConflicts } from './conflicts.js';
 
 /** What every command needs, with or without a `.forge/`. */
 interface Machine {
-  /** `process.versions.node` */
   node: string;
   /** The output of `git --version`; null without git. */
   git: string | null;
-  /** Why no `.forge/` can be opened. */
   problem: { message: string; hint?: string | undefined } | null;
   needsGit: boolean;
 }

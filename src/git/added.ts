@@ -12,7 +12,6 @@ export interface Added {
   commit: string | null;
 }
 
-/** Longer lines are left out. */
 const MAX_LINE_BYTES = 1024 * 1024;
 /** Git's prefixes of added and removed lines. No other line of its output begins with them. */
 const [GAINED, LOST] = ['\u0001', '\u0002'];
@@ -32,10 +31,7 @@ const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', FORM, '-
 export const readStaged = (git: Git, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
   read(git, [...STILL, 'diff', tracked ? 'HEAD' : '--cached', ...PATCH], onAdded);
 
-/**
- * The additions of a range's commits (`A..B`, or ids, with `^` in front of excluded ones), including messages. Exit 6 with
- * git's message for an invalid range.
- */
+/** What a range's commits add (`A..B`, or ids, `^` in front of excluded ones), with messages. Exit 6 for an invalid one. */
 export const readRange = (
   git: Git,
   range: string | readonly string[],
@@ -60,9 +56,7 @@ class PatchReader {
   private open: Added | null = null;
   private commit: string | null = null;
   private file = '';
-  /** The number of the next added line. */
   private newLine = 1;
-  /** Number of lines in the open place. */
   private height = 0;
 
   constructor(private readonly onAdded: (added: Added) => void) {}

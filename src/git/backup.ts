@@ -54,7 +54,6 @@ export async function readNote(git: Git, ref: string): Promise<BackupNote | null
 
 interface NewBackup {
   ref: string;
-  /** The first parent. */
   head: string;
   /** Of the index, and of the working tree. Default: those of `head`. */
   staged?: string;

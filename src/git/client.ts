@@ -17,7 +17,6 @@ export interface GitResult {
 type Settings = readonly (readonly [name: string, value: string])[];
 
 interface GitOptions {
-  /** Added to the cleaned environment (a private index, an author date). */
   env?: Record<string, string>;
   settings?: Settings;
   /** Milliseconds; default 60,000. */
@@ -37,10 +36,7 @@ export type Git = (args: readonly string[], options?: GitOptions) => Promise<Git
 /** For commands that a person would type, where the time to load simple-git does not matter. */
 export const PORCELAIN = { porcelain: true } as const;
 
-/**
- * Git in one folder. Programs that only the repository's own configuration names (filters, signing programs) came with
- * the folder, and are not run. Those in the person's own configuration are.
- */
+/** Git in one folder. Programs that only the repository's own configuration names are not run: they came with the folder. */
 export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
   const ask: Git = async (args, { porcelain, encoding = 'utf8', env: extra, input, ...options } = {}) => {
     const call = { cwd, timeout: 60_000, ...options, env: cleanEnvironment(env, extra) };
@@ -118,7 +114,6 @@ async function withoutLocalPrograms(git: Git): Promise<Settings> {
 }
 
 interface MustOptions extends GitOptions {
-  /** The exit codes of success; default 0. */
   codes?: readonly number[];
 }
 
@@ -161,10 +156,7 @@ export function records(output: string, size: number): string[][] {
   });
 }
 
-/**
- * Settings of the repository that would start programs are turned off: `.git/config` may have come with the folder.
- * User and system settings stay, except hooks: forge's own commits run none.
- */
+/** Turns off settings of the repository that would start programs: `.git/config` may have come with the folder. */
 const NEUTRAL = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -182,10 +174,7 @@ const NEUTRAL = [
 ];
 const SETTINGS = NEUTRAL.flatMap((setting) => ['-c', setting]);
 
-/**
- * The caller's environment without variables of another git (in a hook, GIT_DIR and GIT_INDEX_FILE belong to the outer
- * git) and without anything that waits for a person or starts a program.
- */
+/** Without variables of another git (in a hook, those of the outer one), and without anything that waits for a person. */
 function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(
     ([name]) =>
@@ -332,7 +321,6 @@ async function askSimpleGit(
 const systemError = (errno: number): Error =>
   Object.assign(new Error(`spawn git ${getSystemErrorName(errno)}`), { code: getSystemErrorName(errno) });
 
-/** Variables that point git to another repository. */
 const ELSEWHERE =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|GRAFT_FILE|SHALLOW_FILE|QUARANTINE_PATH|IMPLICIT_WORK_TREE|INTERNAL_SUPER_PREFIX)$/;
 

@@ -6,7 +6,6 @@ import { firstPaths, oneLine, plural } from '../core/text.js';
 import { type Git, isLocal, must, PORCELAIN, readSettings, type Setting } from './client.js';
 import type { Repository } from './repository.js';
 
-/** Files that git would pass through a filter that forge does not run. */
 interface Filtered {
   paths: string[];
   /** What they are and why, for a message. */

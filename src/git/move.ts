@@ -4,7 +4,6 @@ import { refused, systemCode } from '../core/error.js';
 import { type ByteGit, toText, words } from './client.js';
 import { refresh, type Workspace } from './tree.js';
 
-/** A file's state at one moment. */
 interface FileStamp {
   path: string;
   mode: number;
@@ -15,13 +14,10 @@ interface FileStamp {
 export interface Move {
   tree: string;
   folder: string;
-  /** Every path that differs in the working tree or the index. */
   differing: string[];
   /** Files to write, with their blobs. */
   write: Map<string, string>;
-  /** Files on the disk to remove. */
   remove: string[];
-  /** Every file that would be overwritten or removed. */
   touched: FileStamp[];
   /** Whether an ignored file is in the place of one to write. */
   isBlocked: boolean;
@@ -30,10 +26,7 @@ export interface Move {
   isEmpty: boolean;
 }
 
-/**
- * Files that are ignored now stay, and so do files ignored by the rules of `tree` or of the trees in `beside`. `more` are
- * files that are written elsewhere. Exit 3 for a repository that is in the way.
- */
+/** Files that are ignored now, by `tree` or by `beside` stay. `more` are written elsewhere. Exit 3 for a repository in the way. */
 export async function planMove(
   workspace: Workspace,
   tree: string,
@@ -133,10 +126,7 @@ export function requireUntouched({ root }: Workspace, { touched }: Move): void {
     });
 }
 
-/**
- * Makes index and working tree the tree of the move. After an interruption, planning and running it again completes it.
- * No file stays marked assume-unchanged.
- */
+/** Makes index and working tree the tree of the move. After an interruption, planning and running it again completes it. */
 export async function applyMove({ root, git }: Workspace, move: Move): Promise<void> {
   const { tree, folder, differing, remove } = move;
   removeFiles(root, remove);
@@ -176,10 +166,7 @@ export async function treeWith(git: ByteGit, tree: string, path: string, entry?:
   ).trim();
 }
 
-/**
- * Files outside a folder that differ from a commit, including those that git is told not to compare. `isSparse`: files
- * that are marked skip-worktree and not on disk are left out intentionally.
- */
+/** Files outside a folder that differ from a commit. `isSparse`: those marked skip-worktree and not on disk do not count. */
 export async function differingFiles(
   workspace: Workspace,
   { commit, folder, isSparse }: { commit: string; folder: string; isSparse: boolean },
@@ -233,7 +220,6 @@ function findBlocking(root: string, paths: readonly string[]): string[] {
   return [...found];
 }
 
-/** Exit 3 for a nested repository. */
 function filesIn(root: string, folder: string, isDeep: boolean): string[] {
   if (fs.lstatSync(pathIn(root, `${folder}/.git`), { throwIfNoEntry: false }))
     throw refused('recover.repository', `${toText(folder)} is a nested repository and is in the way.`, {

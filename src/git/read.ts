@@ -147,9 +147,7 @@ export async function isSameOutside(git: Git, a: string, b: string, folder: stri
 /** An older squash than this many commits is not found. */
 const SEARCHED = 500;
 
-/**
- * Whether the history of HEAD has a commit, or, since they forked, one with the same files outside a folder. A squash merge, a rebase or an amended message keeps the files and replaces the commit.
- */
+/** Whether HEAD's history has a commit or, since they forked, one with the same files outside a folder (a squash, an amend). */
 export async function leadsTo(git: Git, commit: string, folder: string): Promise<boolean> {
   const base = await mergeBase(git, commit, 'HEAD');
   if (base === null || base === commit) return base !== null;

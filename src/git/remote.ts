@@ -35,7 +35,6 @@ export function parsePushed(text: string): Pushed[] {
 /** Commits for git: the tips to push, and with `^` in front the last commits that are left out. */
 interface NewCommits {
   range: string[];
-  /** How many older commits the limit left out. */
   leftOut: number;
 }
 

@@ -14,7 +14,6 @@ import { readText, realPath } from '../core/files.js';
 
 /** A repository, read from its files: starting git costs each command some milliseconds. */
 export interface Repository {
-  /** The worktree's top folder. */
   root: string;
   /** Of this worktree. */
   gitDir: string;
@@ -40,10 +39,7 @@ const kindOf = (path: string): 'file' | 'folder' | 'link' | null => {
   }
 };
 
-/**
- * The nearest `.forge/` at or above `from`, up to the top of the repository it is in: a nested repository inherits
- * nothing from the one around it. Null without one.
- */
+/** The nearest `.forge/` at or above `from` in its repository: a nested one inherits nothing. Null without one. */
 export function findForge(from: string): Found | null {
   for (let folder = realPath(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
     const dir = join(folder, '.forge');
@@ -61,10 +57,7 @@ export function findForge(from: string): Found | null {
 /** An entry of git's index: the byte before the path has its length. A skipped entry has more bytes in between. */
 const CONFIG_ENTRY = '\u0000\u0012.forge/config.toml\u0000';
 
-/**
- * For git's hooks: also finds a project whose config.toml was deleted but is still in git. Checks that no setting can
- * disable must not end with the settings file.
- */
+/** For git's hooks: checks that no setting can disable go on when config.toml was deleted but is still in git. */
 export function findGuarded(from: string): Found | null {
   const found = findForge(from);
   const repository = found ? null : findRepository(from);
@@ -100,19 +93,13 @@ export function findRepository(from: string): Repository | null {
   }
 }
 
-/**
- * The repository of a project in that folder. A repository of the whole home folder (dotfiles) does not count for
- * the projects below it, because forge would commit there.
- */
+/** One of the whole home folder (dotfiles) does not count for the projects below it, because forge would commit there. */
 export function projectRepository(folder: string): Repository | null {
   const repository = findRepository(folder);
   return repository === null || isHome(repository.root) ? null : repository;
 }
 
-/**
- * Whether the repository's own config (or a file it includes) may name a filter or a signing program. Reads the files,
- * because starting git takes time.
- */
+/** Whether the repository's own config may name a filter or a signing program. Starting git takes longer than reading it. */
 export function mayNamePrograms({ commonDir, gitDir }: Repository): boolean {
   const files = [join(commonDir, 'config'), join(gitDir, 'config.worktree')];
   return files.some((file) =>
@@ -148,10 +135,7 @@ function pointedAt(root: string, dotGit: string): string | null {
   return isAbsolute(target) ? target : resolve(root, target);
 }
 
-/**
- * A pointer alone proves nothing (someone may have crafted it): a linked worktree's git dir is in the common dir
- * and points back to exactly this `.git` file.
- */
+/** A pointer may be crafted: a worktree's git dir is in the common dir and points back to exactly this `.git` file. */
 function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir: string): Repository | null {
   const back = readLine(join(gitDir, 'gitdir'));
   const isMutual = back !== null && realPath(resolve(gitDir, back)) === realPath(dotGit);
@@ -162,7 +146,6 @@ function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir:
 /** Null if it is empty or missing. */
 const readLine = (path: string): string | null => readText(path).split('\n')[0]?.trimEnd() || null;
 
-/** Names of the linked worktrees, as git keeps them. */
 export function linkedWorktrees(commonDir: string): string[] {
   const folder = join(commonDir, 'worktrees');
   return existsSync(folder) ? readdirSync(folder) : [];
@@ -176,10 +159,7 @@ export function otherRoots({ commonDir, root }: Repository): string[] {
   return [dirname(commonDir), ...linked].filter((other) => other !== root && other !== '.');
 }
 
-/**
- * The identity for trust: the repository that this folder provably belongs to, so that its linked worktrees share
- * it, or else the folder itself.
- */
+/** The identity for trust: what linked worktrees provably share, or else the folder itself. */
 export function identityOf(root: string, repository: Repository | null): string {
   const sharing = repository?.root === root && (repository.kind === 'main' || repository.kind === 'worktree');
   return realpathSync.native(sharing ? repository.commonDir : root);
@@ -191,10 +171,7 @@ export function readGitFile(from: string, name: string) {
   return { path, bytes: readFileSync(path), replace: (text: string) => writeFileSync(path, text) };
 }
 
-/**
- * Exit 6 for a `.forge/` that belongs to another user, as git does for repositories (CVE-2022-24765): in a shared folder
- * anybody could put one above other people's work. Git's `safe.directory` allows it.
- */
+/** Exit 6 for a `.forge/` of another user unless `safe.directory` allows it, as in git (CVE-2022-24765). */
 export function refuseForeign({ root, dir, repository }: Found, env: NodeJS.ProcessEnv): void {
   const { uid } = statSync(dir);
   if (process.geteuid === undefined || uid === process.geteuid()) return;
@@ -209,10 +186,7 @@ export function refuseForeign({ root, dir, repository }: Found, env: NodeJS.Proc
   });
 }
 
-/**
- * Whether the index contains these bytes, such as a file name. Reads the file, because hooks cannot wait for git. The names in an
- * index of version 4 are compressed and are not found.
- */
+/** Whether the index file contains these bytes: hooks cannot wait for git. Version 4 compresses names, which are not found. */
 export function indexHas({ gitDir }: Repository, bytes: string): boolean {
   try {
     return readFileSync(join(gitDir, 'index')).includes(bytes, 'latin1');
@@ -233,7 +207,6 @@ const OPERATIONS = [
   ['BISECT_LOG', 'a bisect'],
 ] as const;
 
-/** The git operation in progress in this worktree, or null. */
 export const operationInProgress = ({ gitDir }: Repository): string | null =>
   OPERATIONS.find(([file]) => existsSync(join(gitDir, file)))?.[1] ?? null;
 

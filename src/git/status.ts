@@ -1,7 +1,6 @@
 import { type Git, gitError, must, PORCELAIN, words } from './client.js';
 import { outsideOf } from './read.js';
 
-/** A file that `git status` lists. */
 export interface FileState {
   /** From the worktree's top folder; an untracked folder ends with a slash. */
   path: string;
@@ -9,7 +8,6 @@ export interface FileState {
   /** Git's letters for the change in the index and in the working tree; a dot for none. */
   index: string;
   worktree: string;
-  /** Whether it is missing in the working tree. */
   isGone: boolean;
 }
 
@@ -88,7 +86,6 @@ export const holdsLedgers = async (git: Git, folder: string, all: boolean): Prom
     .filter(({ path }) => path.endsWith('.jsonl'))
     .every(({ kind, worktree }) => kind === 'changed' && (all || worktree === '.'));
 
-/** A file of the next commit. */
 export interface ChangedFile {
   /** Git's letter: A, M, D, R, C, T. */
   status: string;
@@ -120,7 +117,6 @@ function parseNames(output: string): ChangedFile[] {
   return files;
 }
 
-/** Files below these paths that git tracks. */
 export async function trackedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
   const { code, stdout } = await git(['ls-files', '-z', '--', ...paths]);
   return code === 0 ? [...new Set(words(stdout))] : [];

@@ -4,7 +4,6 @@ import { type Git, gitError, lines, must, PORCELAIN, records } from './client.js
 
 /** Tags of checkpoints, and the signatures of tags and commits. */
 
-/** A checkpoint's tag in git. */
 export interface TagFacts {
   name: string;
   isAnnotated: boolean;
@@ -32,7 +31,6 @@ export async function listTags(git: Git, reachable = false): Promise<TagFacts[]>
   });
 }
 
-/** Names of the tags reachable from HEAD. */
 export const reachableTags = async (git: Git): Promise<Set<string>> =>
   new Set((await listTags(git, true)).map(({ name }) => name));
 
@@ -44,10 +42,7 @@ interface NewTag {
   sign: boolean;
 }
 
-/**
- * Makes an annotated tag. Null if the name is taken, which only git can decide. `unsigned` says why `sign` was not
- * possible. Lines that begin with `#` are kept.
- */
+/** Makes an annotated tag. Null if the name is taken, which only git can decide. `unsigned`: why `sign` was not possible. */
 export async function createTag(git: Git, tag: NewTag): Promise<{ unsigned?: string } | null> {
   if (!tag.sign) return (await makeTag(git, tag, '--annotate')) ? {} : null;
   // If ssh-keygen fails, git makes the tag without a signature and exits with 0.
@@ -126,7 +121,6 @@ const GRADES: Record<string, SignatureStatus> = {
   N: 'none',
 };
 
-/** The signature of an annotated tag. */
 export async function verifyTag(verifying: Git, tag: string): Promise<Signature> {
   const args = ['verify-tag', '--raw', `refs/tags/${tag}`];
   const { stderr } = await verifying(args);
@@ -160,10 +154,7 @@ function judgeSsh(text: string): Signature | null {
 /** ms. A signature takes a fraction of a second; a signer that takes longer waits for a person. */
 const SIGN_LIMIT = 10_000;
 
-/**
- * A signer must not ask: gpg finds no terminal or display for its pinentry, and ssh-keygen gets no passphrase. It would
- * read one from the terminal otherwise, which it opens by itself.
- */
+/** A signer must not ask: gpg finds no terminal for its pinentry, and ssh-keygen would open one by itself. */
 const NO_PROMPT = {
   GPG_TTY: '',
   DISPLAY: '',

@@ -25,7 +25,6 @@ const LOOK_AT_ALL: readonly [string, string][] = [
   ['core.looseCompression', '0'],
 ];
 
-/** Clears the marks assume-unchanged. */
 async function clearMarks(git: ByteGit): Promise<void> {
   const marked = words(await git(['ls-files', '-v', '-z'])).filter((line) => /^[a-z] /.test(line));
   const input = marked.map((line) => `${line.slice(2)}\0`).join('');
@@ -43,7 +42,6 @@ export async function refresh(git: ByteGit): Promise<void> {
 export interface Workspace {
   root: string;
   commonDir: string;
-  /** Git on the repository's own index. */
   git: ByteGit;
   /** Git on the private index: a copy, without marks. */
   look: ByteGit;

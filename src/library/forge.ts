@@ -259,10 +259,7 @@ type Bound<F> = F extends (context: Context, ...args: infer A) => infer R
   ? (...args: A) => Promise<Awaited<R>>
   : never;
 
-/**
- * `settles`: works while memory is halted. `starts`: writes, and loads the guard later. `looks` and `starts` do not count as
- * use of a session (SES-07).
- */
+/** `settles`: also while memory is halted. `starts`: loads the guard later. `looks`, `starts`: no use of a session (SES-07). */
 type How = 'writes' | 'settles' | 'reads' | 'looks' | 'starts';
 
 /** Binds an operation to an opened `.forge/`. Its module is loaded at the first call. */

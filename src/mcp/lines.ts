@@ -28,10 +28,7 @@ const INVALID_PARAMS = -32602;
 
 const NO_MESSAGE = 'this is not a JSON-RPC 2.0 message: one object a line, its id a string or an integer';
 
-/**
- * One JSON message a line. The SDK's transport drops invalid lines and buffers lines of any length. This one answers every
- * invalid line (B-78) and does not buffer one that is too long.
- */
+/** Unlike the SDK's transport this one answers every invalid line (B-78) and buffers none that is too long. */
 export class Lines implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];

@@ -22,7 +22,6 @@ export interface Host {
   clean(text: string): Promise<string>;
   /** A builder does not see the tools that LTM-12 denies it. */
   isBuilder: boolean;
-  /** The error without secrets. */
   mask(error: unknown): Promise<ToolError>;
 }
 

@@ -20,7 +20,6 @@ interface Tool<Input = never, Value = never> {
   description: string;
   /** Valid arguments, for the error about invalid ones. */
   example: object;
-  /** Changes nothing. */
   reads?: boolean;
   run(forge: Forge, input: Input, watch: Watch): Promise<Value>;
   /** May take minutes: the calls after it do not wait. */
@@ -197,7 +196,6 @@ function endedLine({ session, uncommitted = 0, ...value }: EndedSession): string
   return [`Session ${session.id} ended, ${commit}.`, ...(uncommitted > 0 ? [left] : [])].join(' ');
 }
 
-/** Without commands and output. */
 const summaryOf = ({ results, regressed, not_run }: Reverified): object => ({
   passing: results.filter(({ status }) => status === 'passing').map(({ id }) => id),
   regressed,

@@ -37,7 +37,6 @@ const pattern = checked((text) => {
   const problem = patternProblem(text);
   return problem && `cannot be matched: ${problem}`;
 });
-/** Addresses of NATS servers, separated by commas. */
 const address = checked((text) => {
   const addresses = text === '' ? [] : text.split(',').map((each) => each.trim());
   if (addresses.some((each) => each.includes('@')))
@@ -48,7 +47,6 @@ const address = checked((text) => {
     ? null
     : 'allowed: nats://HOST:PORT or tls://HOST:PORT, several separated by commas';
 }, false);
-/** What subjects and streams of NATS are called. */
 const subject = () => z.string().check(z.regex(/^[\w-]+(\.[\w-]+)*$/), z.maxLength(100));
 const stream = () => z.string().check(z.regex(/^[\w-]{1,32}$/));
 const branch = checked((name) => (name === '' || isBranchName(name) ? null : 'is not a branch name'));
@@ -118,7 +116,6 @@ const SchemaVersion = () => z._default(z.literal(1), 1);
 const tableSchema = (name: TableName) =>
   z.looseObject(mapSettings(name, ({ schema, value }) => z._default(schema(), value as never)));
 
-/** The whole format, for its JSON Schema. */
 export const configSchema = () =>
   z.looseObject({
     schema_version: SchemaVersion(),
@@ -193,7 +190,7 @@ function unknownSettings(raw: Record<string, unknown>): string[] {
   });
 }
 
-/** The value of one setting; exit 2 for an unknown name. */
+/** Exit 2 for an unknown name. */
 export function readSetting(config: Omit<Config, 'schema_version'>, name: string): unknown {
   if (!SETTINGS.includes(name)) {
     const [near] = namesLike(name, SETTINGS);

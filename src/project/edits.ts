@@ -7,10 +7,7 @@ import { operationInProgress } from '../git/repository.js';
 import { differingFrom, readUncommitted, trackedFiles } from '../git/status.js';
 import type { Context } from './project.js';
 
-/**
- * Features, learnings, sessions, active issues and architecture.md that differ from HEAD and were not last written by forge,
- * as paths from the top folder. A commit accepts them.
- */
+/** Files that agents rely on that differ from HEAD and were not last written by forge. A commit accepts them. */
 export async function findForeignEdits({ git, repository, layout, disk }: Context): Promise<string[]> {
   if (!git || !repository) return [];
   const fromTop = (path: string): string => shownFrom(repository.root, path);

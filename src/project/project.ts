@@ -44,15 +44,12 @@ export interface Context {
   repository: Repository | null;
   /** Null without a repository. Runs in the worktree's top folder. */
   git: Git | null;
-  /** For the person, besides the answer. */
   warnings: string[];
   /** Names of the events that were written and not sent yet (EVT-01). */
   unsent: string[];
   /** When forge was last used in this worktree, in ms since 1970; null when unknown. */
   lastActivity: number | null;
-  /** Gets how many bytes of memory have been read. */
   onProgress?: (read: number, total: number) => void;
-  /** Stops a long read. */
   signal?: AbortSignal;
   /** Marks of texts that a human allowed (`forge guard allow`). */
   allowedMarks?: () => readonly string[];
@@ -166,7 +163,6 @@ export const humanRequired = (what: string, why: string): Error =>
     hint: 'ask a human to run this command at a terminal',
   });
 
-/** A repository with its `.forge/`. */
 export type Place = ReturnType<typeof requireRepository>;
 
 /** Exit 3 without a repository. `folder`: `.forge/` from the repository's top. */
@@ -295,10 +291,7 @@ export interface Observed {
   observed: string[];
 }
 
-/**
- * GOV-05: passes a builder's texts to its cycle. Null for everybody else. Exit 3 `role.denied` for a builder without a
- * cycle.
- */
+/** GOV-05: passes a builder's texts to its cycle (exit 3 `role.denied` without one). Null for everybody else. */
 export function observerOf({ world, disk }: Context, what: string) {
   if (!isBuilder(world.env)) return null;
   const path = world.env.FORGE_OBSERVATIONS ?? '';

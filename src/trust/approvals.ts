@@ -30,7 +30,6 @@ export const runnable = (kind: z.infer<typeof Kind>, name: string, content: stri
   digest: sha256(`${kind}\u0000${kind === 'file' ? name : ''}\u0000${content}`),
 });
 
-/** The server that events are sent to. */
 export const toUrl = (url: string): Runnable => runnable('url', '[events] url', url);
 
 /** What a person approved. The content is kept so that a later change can be shown. */
@@ -138,7 +137,6 @@ export function readApprovals(context: Context): Approval[] {
 /** Characters of a content that is kept. A change of a longer one is shown as a whole. */
 const MAX_KEPT = 20_000;
 
-/** Whether a person approved exactly this here. */
 export function approvedHere(context: Context): (runnable: Runnable) => boolean {
   const known = new Set(readApprovals(context).map(({ digest }) => digest));
   return ({ digest }) => known.has(digest);

@@ -43,7 +43,6 @@ const render = (report: TrustReport, style: Style): string => renderAll(report, 
 
 type Reading = (content: string) => string;
 
-/** `reading`: what of a content is shown. */
 function renderAll({ items, digest, trusted }: TrustReport, style: Style, reading: Reading): string {
   if (items.length === 0) return 'Nothing here needs your approval.';
   const state = trusted

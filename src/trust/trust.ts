@@ -89,7 +89,6 @@ export function approveTrust(
   return showTrust(context);
 }
 
-/** Revokes every approval for this repository. */
 export function revokeTrust(context: Context): TrustReport {
   requireSupervisor(context, 'trust');
   refuseAgent(context, 'Taking back what was approved');
@@ -109,11 +108,9 @@ export function approveTests(context: Context, tests: readonly string[]): void {
 export const approveTyped = (context: Context, commands: readonly string[]): void =>
   approve(context, commandRunnables(context, commands), 'entered');
 
-/** Approves the script that forge itself just wrote. */
 export const approveInitScript = (context: Context): void =>
   approve(context, fileRunnable(context, initScript(context.layout)), 'entered');
 
-/** Approves invariants that a person just entered. */
 export function approveRules(context: Context, texts: readonly string[]): void {
   if (context.world.terminal) approve(context, texts.map(toRule), 'entered');
 }
@@ -139,10 +136,7 @@ export function approvedRules(context: Context): (text: string) => boolean {
   return (text) => isApproved(toRule(text));
 }
 
-/**
- * Exit 3 `trust.needed` unless these commands, the files of `.forge/` that they name, and these files are approved as
- * they are. A checkpoint's manifest may name commands that `forge trust` does not list.
- */
+/** Exit 3 `trust.needed` unless all are approved. A checkpoint may name commands that `forge trust` does not list. */
 export function requireTrust(
   context: Context,
   commands: readonly string[],

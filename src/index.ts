@@ -93,7 +93,7 @@ export type { ShownProgress } from './session/store.js';
 export type { SkillProblem } from './skill/rules.js';
 export type { ListedSkill, ShownSkill } from './skill/skill.js';
 export type { Color, Component, Status } from './status/rules.js';
-export type { FolderKind, StatusReport, TreeNode } from './status/status.js';
+export type { FolderKind, TreeNode } from './status/status.js';
 export type { Where } from './status/where.js';
 export type { TrustItem } from './trust/approvals.js';
 export type { TrustReport } from './trust/trust.js';

@@ -2,38 +2,36 @@ import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { ForgeError } from '../core/error.js';
 import { escapeControls, oneLine, oneOf, plural } from '../core/text.js';
-import type { Color, Component, StatusReport, Where } from '../index.js';
-
-const MARKS: Readonly<Record<Color, string>> = { neutral: '·', green: '●', yellow: '◐', red: '○' };
+import type { Color, Component, Status, Where } from '../index.js';
 
 const paint = (color: Color, text: string, style: Style): string =>
   ({ neutral: style.dim, green: style.good, yellow: style.warn, red: style.bad })[color](text);
 
-const markOf = (color: Color, style: Style): string => paint(color, MARKS[color], style);
+const markOf = (color: Color, style: Style): string =>
+  paint(color, { neutral: '·', green: '●', yellow: '◐', red: '○' }[color], style);
 
 /** Marks appear only at a terminal. */
-export function renderStatus({ components }: StatusReport, style: Style): string {
+export function renderStatus({ components }: Status, style: Style): string {
   const head = ({ name, color }: Component): string[] => [
     style.width === null ? name : `${markOf(color, style)} ${name}`,
     paint(color, color, style),
   ];
-  const lines = ({ reasons, fix }: Component): string[] => [
-    ...reasons,
-    ...fix.map((line) => `→ ${style.command(line)}`),
-  ];
   const rows = components.flatMap((component) =>
-    lines(component).map((line, i) => [...(i === 0 ? head(component) : ['', '']), line]),
+    [...component.reasons, ...component.fix.map((line) => `→ ${style.command(line)}`)].map((line, i) => [
+      ...(i === 0 ? head(component) : ['', '']),
+      line,
+    ]),
   );
   return columns(rows);
 }
 
 /** One line for a shell prompt, which reads it from a pipe: a mark per component, and the task. */
-export function renderShort({ components, task }: StatusReport, style: Style): string {
+export function renderShort({ components, task }: Status, style: Style): string {
   const marks = components.map(({ color }) => markOf(color, style)).join('');
   return ['forge', marks, ...(task === null ? [] : [task])].join(' ');
 }
 
-async function runStatus(call: Call): Promise<StatusReport | undefined> {
+async function runStatus(call: Call): Promise<Status | undefined> {
   const { exitCode = true, short } = call.options;
   if (exitCode !== true) oneOf(['red', 'yellow'], String(exitCode), '--exit-code', 'status.exit_code');
   try {
@@ -46,14 +44,14 @@ async function runStatus(call: Call): Promise<StatusReport | undefined> {
   }
 }
 
-function exit(status: StatusReport | undefined, { exitCode }: Record<string, unknown>): number {
+function exit(status: Status | undefined, { exitCode }: Record<string, unknown>): number {
   if (!status || exitCode === undefined) return 0;
   return status.worst === 'red' || status.worst === exitCode ? 1 : 0;
 }
 
 export const group: Group = {
   commands: [
-    command<StatusReport | undefined>({
+    command<Status | undefined>({
       name: 'status',
       summary: 'Show memory health: five components with their colors, reasons and fixes',
       example: 'forge status',

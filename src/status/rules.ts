@@ -8,11 +8,8 @@ import type { FileState, TreeStatus } from '../git/status.js';
 export const COLORS = ['neutral', 'green', 'yellow', 'red'] as const;
 export type Color = (typeof COLORS)[number];
 
-const COMPONENTS = ['long-term', 'short-term', 'features', 'git', 'linear'] as const;
-type ComponentName = (typeof COMPONENTS)[number];
-
 export interface Component {
-  name: ComponentName;
+  name: 'long-term' | 'short-term' | 'features' | 'git' | 'linear';
   color: Color;
   /** Worst first; never empty. */
   reasons: string[];
@@ -23,6 +20,8 @@ export interface Component {
 export interface Status {
   components: Component[];
   worst: Color;
+  /** The id of the running session's task. */
+  task: string | null;
 }
 
 /** One observation about a component. */
@@ -32,7 +31,7 @@ export interface Remark {
   fix?: string | undefined;
 }
 
-const neutral = (reason: string, fix?: string): Remark => ({ color: 'neutral', reason, fix });
+export const neutral = (reason: string, fix?: string): Remark => ({ color: 'neutral', reason, fix });
 const green = (reason: string): Remark => ({ color: 'green', reason });
 export const yellow = (reason: string, fix?: string): Remark => ({ color: 'yellow', reason, fix });
 export const red = (reason: string, fix?: string): Remark => ({ color: 'red', reason, fix });
@@ -41,7 +40,7 @@ export const worstOf = (colors: readonly Color[]): Color =>
   COLORS[Math.max(0, ...colors.map((color) => COLORS.indexOf(color)))] as Color;
 
 /** A component has the color of its worst remark. Good news is only shown where there is nothing else. */
-export function toComponent(name: ComponentName, remarks: readonly Remark[]): Component {
+export function toComponent(name: Component['name'], remarks: readonly Remark[]): Component {
   const color = worstOf(remarks.map((remark) => remark.color));
   const shown = remarks
     .filter((remark) => remark.color === color || remark.color === 'yellow' || remark.color === 'red')
@@ -50,52 +49,42 @@ export function toComponent(name: ComponentName, remarks: readonly Remark[]): Co
   return { name, color, reasons: shown.map(({ reason }) => reason), fix: [...fix] };
 }
 
-export function toStatus(remarks: Readonly<Record<ComponentName, readonly Remark[]>>): Status {
-  const components = COMPONENTS.map((name) => toComponent(name, remarks[name]));
-  return { components, worst: worstOf(components.map(({ color }) => color)) };
-}
-
 const WEEK = 7 * DAY;
 
-/** The newest of some times that is not in the future. The clock of another machine may be a little ahead. */
-function newestPast(times: readonly number[], now: Date): number | null {
-  return times
-    .filter((at) => at <= now.getTime() + MINUTE)
-    .reduce<number | null>((newest, at) => Math.max(newest ?? at, at), null);
+/** How long ago the newest time was, in ms; null if all are in the future. Another machine's clock may be a little ahead. */
+function ageOfNewest(times: readonly number[], now: Date): number | null {
+  const past = times.filter((at) => at <= now.getTime() + MINUTE);
+  if (past.length === 0) return null;
+  return Math.max(0, now.getTime() - past.reduce((newest, at) => Math.max(newest, at)));
 }
-
-const LEARN = 'forge learn "TEXT" --as success';
 
 /** `learnedAt`: one time per entry of knowledge.json. Stale after more than seven days. */
 export function judgeKnowledge(learnedAt: readonly string[], now: Date): Remark[] {
   if (learnedAt.length === 0) return [green('knowledge.json is valid and empty')];
   const count = plural(learnedAt.length, 'learning');
-  const newest = newestPast(learnedAt.map(Date.parse), now);
-  if (newest === null)
-    return [yellow(`knowledge.json: ${count}, none with a date in the past: their age is unknown`, LEARN)];
-  const age = Math.max(0, now.getTime() - newest);
-  return age > WEEK
-    ? [yellow(`knowledge.json is stale: the newest of ${count} is ${describeSpan(age)} old`, LEARN)]
-    : [green(`knowledge.json is valid: ${count}, the newest ${describeSpan(age)} old`)];
+  const fix = 'forge learn "TEXT" --as success';
+  const age = ageOfNewest(learnedAt.map(Date.parse), now);
+  if (age === null)
+    return [yellow(`knowledge.json: ${count}, none with a date in the past: their age is unknown`, fix)];
+  if (age > WEEK)
+    return [yellow(`knowledge.json is stale: the newest of ${count} is ${describeSpan(age)} old`, fix)];
+  return [green(`knowledge.json is valid: ${count}, the newest ${describeSpan(age)} old`)];
 }
 
-interface ShortTermFacts {
-  /** Null: no session is running. */
-  session: string | null;
-  /** The minute of each entry of progress.txt since 1970; null: the file is missing. */
-  entries: readonly number[] | null;
-}
-
-/** Entries have no seconds, so one is stale when more than sixty whole minutes have passed. */
-export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {
-  if (session === null) return [neutral('no session is running')];
+/**
+ * `entries`: the minute of each entry of progress.txt since 1970; null if the file is missing. Entries have no seconds, so
+ * one is stale when more than sixty whole minutes have passed.
+ */
+export function judgeProgress(entries: readonly number[] | null, now: Date): Remark[] {
   const fix = 'forge log "what you just did"';
   if (entries === null) return [red('progress.txt is missing', fix)];
-  const times = entries.map((minutes) => minutes * MINUTE);
-  const newest = newestPast(times, now);
-  if (newest === null)
+  const span = ageOfNewest(
+    entries.map((minute) => minute * MINUTE),
+    now,
+  );
+  if (span === null)
     return [yellow('progress.txt: no entry has a time in the past: its age is unknown', fix)];
-  const minutes = Math.max(0, Math.floor((now.getTime() - newest) / MINUTE));
+  const minutes = Math.floor(span / MINUTE);
   const age = minutes === 0 ? 'just now' : `${describeSpan(minutes * MINUTE)} ago`;
   if (minutes > 60) return [yellow(`progress.txt is stale: last entry ${age}`, fix)];
   return [green(`progress.txt is current: last entry ${age}`)];
@@ -114,8 +103,6 @@ interface FeatureFacts {
   next: string;
 }
 
-const NEVER_FAILED = ': the tests pass, and were never seen to fail';
-
 /** Of the started features more than 80 % pass: green; less than 50 %: red. Compared in whole numbers. */
 export function judgeFeatures(facts: FeatureFacts): Remark[] {
   const { counts, claims, failing = [], unproven = [], byHand = [], next } = facts;
@@ -124,12 +111,9 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
   const started = total - waiting - blocked;
   if (total === 0) return [neutral('there are no features yet')];
   if (started === 0) return [neutral(`${plural(total, 'feature')}, none started`)];
-  if (counts.in_progress === started && claims.length === 0) {
-    return [
-      neutral(`${plural(started, 'feature')} in progress, none verified yet`),
-      ...doubt(unproven, NEVER_FAILED, 'feature confirm'),
-    ];
-  }
+  const unfailed = doubt(unproven, ': the tests pass, and were never seen to fail', 'feature confirm');
+  if (counts.in_progress === started && claims.length === 0)
+    return [neutral(`${plural(started, 'feature')} in progress, none verified yet`), ...unfailed];
   const percent = Math.floor((passing * 100) / started);
   const of = started === total ? plural(total, 'feature') : `${started} started`;
   const rest = `${waiting === 0 ? '' : `, ${waiting} not started`}${blocked === 0 ? '' : `, ${blocked} blocked`}`;
@@ -142,7 +126,7 @@ export function judgeFeatures(facts: FeatureFacts): Remark[] {
   return [
     isGreen ? green(reason) : isYellow ? yellow(reason, fix) : red(reason, fix),
     ...doubt(claims, ': marked passing, but not by a run of the current tests', 'done'),
-    ...doubt(unproven, NEVER_FAILED, 'feature confirm'),
+    ...unfailed,
     ...doubt(byHand, '', 'done'),
   ];
 }
@@ -153,16 +137,10 @@ function doubt(ids: readonly string[], why: string, command: string): Remark[] {
   return [yellow(`${firstNames(ids, 3)}${why}`, `forge ${command} ${first.split(':')[0]}`)];
 }
 
-interface IssueRules {
-  /** Issues that are or were here, or that a feature has. */
-  known: ReadonlySet<string>;
-  isIssue(id: string): boolean;
-}
-
-/** A commit that names no issue. Merges, reverts, fixups and commits of forge's own do not need one. */
+/** A commit that names no issue, `known` here or not. Merges, reverts, fixups and commits of forge's own do not need one. */
 export function isOrphan(
   { subject, parents, message }: { subject: string; parents: number; message: string },
-  { known, isIssue }: IssueRules,
+  { known, isIssue }: { known: ReadonlySet<string>; isIssue(id: string): boolean },
 ): boolean {
   if (parents > 1 || /^(Merge|Revert|Reapply|fixup!|squash!|amend!) /.test(subject)) return false;
   const { id, backtrace } = parseMessage(message);
@@ -181,24 +159,16 @@ interface LinearFacts {
   commits: number;
 }
 
-/** Null: no issue was ever used here. */
-export function judgeLinear(facts: LinearFacts | null): Remark[] {
-  if (facts === null) return [neutral('not set up')];
-  const { active, orphans, syncError } = facts;
+export function judgeLinear({ active, orphans, syncError, commits }: LinearFacts): Remark[] {
   if (syncError !== null)
     return [red(`the last sync failed: ${oneLine(syncError, 200)}`, 'forge linear sync')];
-  const commits = plural(facts.commits, 'commit');
+  const last = `the last ${plural(commits, 'commit')}`;
   const [first] = orphans;
-  if (first === undefined)
-    return [green(`${plural(active, 'active issue')}; each of the last ${commits} names one`)];
+  if (first === undefined) return [green(`${plural(active, 'active issue')}; each of ${last} names one`)];
   const count = `${orphans.length} ${orphans.length === 1 ? 'names' : 'name'} no issue`;
-  const more = orphans.length > 1 ? ` and ${orphans.length - 1} more` : '';
-  return [
-    yellow(
-      `of the last ${commits}, ${count}: ${oneLine(first, 80)}${more}`,
-      'forge focus set --issue ID   # forge commit names it from now on',
-    ),
-  ];
+  const named = firstNames([oneLine(first, 80), ...orphans.slice(1)], 1);
+  const fix = 'forge focus set --issue ID   # forge commit names it from now on';
+  return [yellow(`of ${last}, ${count}: ${named}`, fix)];
 }
 
 /** What git reports about this worktree. `.forge/` does not count as changed. */
@@ -215,10 +185,6 @@ export interface GitFacts extends Pick<TreeStatus, 'head' | 'branch' | 'files'> 
   lost: string | null;
 }
 
-export const NO_GIT: Remark[] = [
-  yellow('there is no git repository: no commits, no checkpoints', 'git init   (then: forge init)'),
-];
-
 const COMMIT = 'git add -A && forge commit -m "TEXT" --why "TEXT"';
 /** It says how to finish an operation and resolve conflicts. A commit now could hold conflict markers. */
 const FINISH = 'git status';
@@ -230,27 +196,22 @@ const CHANGES: readonly [FileState['kind'], string][] = [
 ];
 
 export function judgeGit(facts: GitFacts): Remark[] {
-  const { head, branch, files, operation, upstream, checkpoint } = facts;
+  const { head, branch, files, operation, upstream, checkpoint, lost } = facts;
   const countOf = (kind: FileState['kind']): number => files.filter((file) => file.kind === kind).length;
   const remarks: Remark[] = [];
   if (facts.isRecovering) remarks.push(red('a rollback or an undo was interrupted', 'forge recover'));
   // A merge or rebase in progress may be what settles it.
-  if (!operation && upstream && upstream.ahead > 0 && upstream.behind > 0)
-    remarks.push(
-      red(
-        `diverged from ${upstream.name}: ${plural(upstream.ahead, 'commit')} ahead, ${upstream.behind} behind`,
-        `git merge ${upstream.name}   (or, if nobody else has your commits: git rebase ${upstream.name})`,
-      ),
-    );
+  if (!operation && upstream && upstream.ahead > 0 && upstream.behind > 0) {
+    const { name, ahead, behind } = upstream;
+    const fix = `git merge ${name}   (or, if nobody else has your commits: git rebase ${name})`;
+    remarks.push(red(`diverged from ${name}: ${plural(ahead, 'commit')} ahead, ${behind} behind`, fix));
+  }
   if (operation) remarks.push(yellow(`${operation} is in progress`, FINISH));
   const changes = CHANGES.flatMap(([kind, name]) => (countOf(kind) > 0 ? plural(countOf(kind), name) : []));
+  const fix = operation || countOf('unmerged') > 0 ? FINISH : COMMIT;
   if (head === null) remarks.push(neutral('there is no commit yet', 'git add -A && git commit'));
-  else if (changes.length > 0)
-    remarks.push(
-      yellow(`uncommitted: ${changes.join(', ')}`, operation || countOf('unmerged') > 0 ? FINISH : COMMIT),
-    );
-  if (facts.lost !== null)
-    remarks.push(yellow(`${facts.lost} passed with changes that are gone`, `forge done ${facts.lost}`));
+  else if (changes.length > 0) remarks.push(yellow(`uncommitted: ${changes.join(', ')}`, fix));
+  if (lost !== null) remarks.push(yellow(`${lost} passed with changes that are gone`, `forge done ${lost}`));
   if (head !== null && !operation && checkpoint === null && facts.hasWork)
     remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;

@@ -23,7 +23,7 @@ import { ACCEPT, describeSize, readSize } from '../ledger/growth.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { doneIds, readQueue } from '../linear/issue.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
-import { entryTimes, sessionName } from '../session/rules.js';
+import { entryTimes } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { archivedIds } from '../session/store.js';
 import { describeMissing } from '../trust/trust.js';
@@ -34,21 +34,17 @@ import {
   judgeKnowledge,
   judgeLinear,
   judgeProgress,
-  NO_GIT,
+  neutral,
   type Remark,
   red,
   type Status,
-  toStatus,
+  toComponent,
+  worstOf,
   yellow,
 } from './rules.js';
 
-export interface StatusReport extends Status {
-  /** The id of the running session's task. */
-  task: string | null;
-}
-
 /** VIS-01. Reports damage instead of failing. Restores nothing and halts nothing. */
-export async function readStatus(context: Context): Promise<StatusReport> {
+export async function readStatus(context: Context): Promise<Status> {
   const safely = async (check: () => Remark[] | Promise<Remark[]>): Promise<Remark[]> => {
     try {
       return await check();
@@ -71,9 +67,15 @@ export async function readStatus(context: Context): Promise<StatusReport> {
     safely(() => checkFeatures(context, features())),
     safely(() => checkLinear(context, features)),
   ]);
-  const longTerm = [...knowledge, ...ledger];
-  const remarks = { 'long-term': longTerm, 'short-term': shortTerm, features: featureList, git, linear };
-  return { ...toStatus(remarks), task: orElse(() => taskOf(context), null) };
+  const components = [
+    toComponent('long-term', [...knowledge, ...ledger]),
+    toComponent('short-term', shortTerm),
+    toComponent('features', featureList),
+    toComponent('git', git),
+    toComponent('linear', linear),
+  ];
+  const worst = worstOf(components.map(({ color }) => color));
+  return { components, worst, task: orElse(() => taskOf(context), null) };
 }
 
 /** For a file that another component reports as damaged. */
@@ -126,14 +128,16 @@ async function checkShortTerm(context: Context): Promise<Remark[]> {
   showFocus(context);
   readKfr(context);
   const path = progressFile(layout);
-  const running = readRunning(context);
   const bytes = disk.read(path);
   const entries = bytes && entryTimes(decodeUtf8(bytes, shown(layout, path)));
+  const progress = readRunning(context)
+    ? judgeProgress(entries, world.now())
+    : [neutral('no session is running')];
   const tracked = await findTracked(context);
   const pause = describePause(context);
   return [
     ...(pause ? [red(pause.why, pause.fix)] : []),
-    ...judgeProgress({ session: running && sessionName(running.id), entries }, world.now()),
+    ...progress,
     ...(tracked ? [yellow(tracked.message, tracked.fix)] : []),
   ];
 }
@@ -159,7 +163,10 @@ function checkFeatures(context: Context, features: readonly Feature[]): Remark[]
 /** Runs one `git status` that leaves out `.forge/`. */
 async function checkGit(context: Context): Promise<Remark[]> {
   const { repository, git, layout } = context;
-  if (!repository || !git) return NO_GIT;
+  if (!repository || !git)
+    return [
+      yellow('there is no git repository: no commits, no checkpoints', 'git init   (then: forge init)'),
+    ];
   const [tree, newest, remote] = await Promise.all([
     readTreeStatus(git, shownFrom(repository.root, layout.dir)),
     currentCheckpoint(context),
@@ -205,15 +212,13 @@ const COMMITS = 10;
 async function checkLinear(context: Context, features: () => Feature[]): Promise<Remark[]> {
   // forge's own investigations are not issues in Linear.
   const isIssueOfLinear = (id: string): boolean => !id.startsWith('INVESTIGATE-');
-  const active = readActive(context)
-    .map(({ linear_id }) => linear_id)
-    .filter(isIssueOfLinear);
+  const active = readActive(context).filter(({ linear_id }) => isIssueOfLinear(linear_id));
   const known = new Set([
-    ...active,
+    ...active.map(({ linear_id }) => linear_id),
     ...doneIds(context).filter(isIssueOfLinear),
     ...orElse(() => features().flatMap(({ linear_issue }) => linear_issue ?? []), []),
   ]);
-  if (known.size === 0) return judgeLinear(null);
+  if (known.size === 0) return [neutral('not set up')];
   const { isIssue } = makeRules(readConfig(context).commit);
   const commits = context.git ? await readLog(context.git, COMMITS) : [];
   const orphans = commits.filter((commit) => isOrphan(commit, { known, isIssue }));

@@ -13,12 +13,12 @@ import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { ACCEPT } from '../ledger/growth.js';
 import { isForSomebody, readNotes } from '../note/note.js';
 import { type Context, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
-import { handoversOf, isAbout, type RunningSession, resumable, sessionName } from '../session/rules.js';
+import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { judgeRunning, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
 import { describeMissing, showTrust } from '../trust/trust.js';
-import type { Component } from './rules.js';
-import { readStatus, type StatusReport } from './status.js';
+import type { Component, Status } from './rules.js';
+import { readStatus } from './status.js';
 
 /** The state of the work, and the three most useful next commands. */
 export interface Where {
@@ -56,7 +56,7 @@ export interface Where {
 /** Reports damage instead of failing. `status`: if the caller has just read it. */
 export async function whereYouStand(
   context: Context,
-  { status }: { status?: Pick<StatusReport, 'components'> } = {},
+  { status }: { status?: Pick<Status, 'components'> } = {},
 ): Promise<Where> {
   const { repository, git, layout } = context;
   const { components } = status ?? (await readStatus(context));
@@ -72,51 +72,48 @@ export async function whereYouStand(
   };
   const features = attempt(() => listFeatures(context).features, null);
   const running = attempt(() => readRunning(context), null);
+  const verdict = running && judgeRunning(context, running);
   const session = running && {
     id: sessionName(running.id),
     started_at: running.started_at,
     task: attempt(() => showFocus(context).task, null),
     open_questions: attempt(() => openEntries(readKfr(context)).length, 0),
-    ...whyInterrupted(context, running),
+    ...(verdict?.state === 'interrupted' ? { interrupted: verdict.why } : {}),
   };
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
   const stopped = attempt(() => describePause(context), null);
   const [review] = attempt(() => readUnreviewed(context), []);
   const pause = stopped ?? (review ? { why: describeUnreviewed(review), fix: ACCEPT } : null);
   const recovering = hasRecovery(context);
-  const step = attempt(() => nextStep(context, features ?? []), null);
+  const known = features ?? [];
+  const step = attempt(() => nextStep(context, known), null);
   const loop = attempt(() => describeLoop(context), null);
-  const waiting = attempt(() => forPerson(context, features ?? []), []);
-  const work =
-    halted === null && !stopped ? attempt(() => suggest(context, features ?? [], session), []) : [];
+  const waiting = attempt(() => forPerson(context, known), []);
+  const work = halted === null && !stopped ? attempt(() => suggest(context, known, session), []) : [];
   const doctor = problems.size > 0 ? ['forge doctor'] : [];
   const memory = components.find(({ name, color }) => name === 'long-term' && color === 'red');
   if (memory && halted === null) problems.add(memory.reasons[0] as string);
   const operation = repository && operationInProgress(repository);
+  const next = [
+    ...(pause ? [pause.fix] : []),
+    ...(memory?.fix.slice(0, 1) ?? []),
+    ...(recovering ? ['forge recover'] : []),
+    ...doctor,
+    ...(operation ? [`git status   # ${operation} is in progress`] : []),
+    ...work,
+  ];
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
     git: repository !== null,
     session,
     features: features && countStatuses(features),
-    step,
-    halted,
+    ...{ step, halted },
     paused: pause?.why ?? null,
-    loop,
-    waiting,
-    recovering,
+    ...{ loop, waiting, recovering },
     health: components.map(({ name, color }) => ({ name, color })),
     problems: [...problems],
-    next: [
-      ...new Set([
-        ...(pause ? [pause.fix] : []),
-        ...(memory?.fix.slice(0, 1) ?? []),
-        ...(recovering ? ['forge recover'] : []),
-        ...doctor,
-        ...(operation ? [`git status   # ${operation} is in progress`] : []),
-        ...work,
-      ]),
-    ].slice(0, 3),
+    next: [...new Set(next)].slice(0, 3),
   };
 }
 
@@ -126,12 +123,14 @@ function forPerson(context: Context, features: readonly Feature[]): string[] {
   const missing = describeMissing(context);
   const notes = readNotes(context).filter(isForSomebody);
   const unproven = features.filter(isUnprovenPass).map(({ id }) => id);
-  const confirm = `${plural(unproven.length, 'feature')} to confirm: forge feature confirm ${unproven.length > 5 ? '--all' : unproven.join(' ')}`;
+  const named = unproven.length > 5 ? '--all' : unproven.join(' ');
+  const count = (found: readonly unknown[], what: string, rest: string): string[] =>
+    found.length > 0 ? [`${plural(found.length, what)} ${rest}`] : [];
   return [
-    ...(open.length > 0 ? [`${plural(open.length, 'thing')} to approve: forge trust`] : []),
+    ...count(open, 'thing', 'to approve: forge trust'),
     ...(missing === null ? [] : [`${missing}: forge trust`]),
-    ...(unproven.length > 0 ? [confirm] : []),
-    ...(notes.length > 0 ? [`${plural(notes.length, 'note')} for somebody: forge note list --waiting`] : []),
+    ...count(unproven, 'feature', `to confirm: forge feature confirm ${named}`),
+    ...count(notes, 'note', 'for somebody: forge note list --waiting'),
     ...describeParked(context, ''),
     ...otherWorktrees(context).flatMap((other) =>
       describeParked(other, `-C ${quoteWord(other.layout.root)} `),
@@ -150,11 +149,6 @@ const nextStep = (context: Context, features: readonly Feature[]): string | null
   (readRunning(context) && readProgress(context).next) ??
   handoversOf(recentArchives(context), features, ownSessions(context))[0]?.next ??
   null;
-
-function whyInterrupted(context: Context, running: RunningSession): { interrupted?: string } {
-  const verdict = judgeRunning(context, running);
-  return verdict.state === 'interrupted' ? { interrupted: verdict.why } : {};
-}
 
 function suggest(context: Context, features: readonly Feature[], session: Where['session']): string[] {
   const { task } = nextTask(context);

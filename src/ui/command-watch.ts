@@ -2,13 +2,13 @@ import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { ForgeError } from '../core/error.js';
 import { harmless, jsonLine } from '../core/text.js';
-import { openForge, type StatusReport, type Where } from '../index.js';
+import { openForge, type Status, type Where } from '../index.js';
 import { factsOf, renderShort, renderStatus } from '../status/command.js';
 import { watchMemory } from './live.js';
 
 interface Panel {
   where: Where;
-  status: StatusReport;
+  status: Status;
 }
 
 /** ms: ages grow. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Issue, StatusReport } from '../../src/index.js';
+import type { Issue, Status } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   CONFIG,
@@ -110,7 +110,7 @@ describe('forge status', () => {
       damage();
       const { stdout, stderr, exitCode } = await runForge(project, ['status', '--json']);
       expect([form, exitCode, stderr]).toEqual([form, 0, '']);
-      const { components, worst } = JSON.parse(stdout) as StatusReport;
+      const { components, worst } = JSON.parse(stdout) as Status;
       const told = components.find((one) => one.name === name);
       expect([form, worst, told?.color]).toEqual([form, 'red', 'red']);
       expect([form, told?.reasons[0]]).toEqual([form, expect.stringContaining(file)]);

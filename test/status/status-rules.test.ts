@@ -10,7 +10,6 @@ import {
   judgeGit,
   judgeKnowledge,
   judgeProgress,
-  NO_GIT,
   type Remark,
   toComponent,
   worstOf,
@@ -52,7 +51,7 @@ describe('VIS-01 short-term memory', () => {
     ['a time in the future is not believed', [minutes(2 * HOUR), minutes(-DAY)], 'yellow'],
     ['nor is it alone', [minutes(-DAY)], 'yellow'],
   ])('VIS-01 B-67 with a session: %s', (_title, entries, color) => {
-    expect(colorOf(judgeProgress({ session: 's', entries }, NOW))).toBe(color);
+    expect(colorOf(judgeProgress(entries, NOW))).toBe(color);
   });
 
   it('VIS-01 SES-04 the minute of every entry is known from the file alone, for sessions of any length', () => {
@@ -216,10 +215,6 @@ describe('VIS-01 git', () => {
     const without = { checkpoint: null, hasWork: true };
     const remarks = judgeGit({ ...clean, ...without, operation: 'a rebase', ...files(2, 'changed') });
     expect(new Set(remarks.map(({ fix }) => fix))).toEqual(new Set(['git status']));
-  });
-
-  it('LAY-05 VIS-01 reports that there is no git', () => {
-    expect(NO_GIT).toMatchObject([{ color: 'yellow', reason: expect.stringContaining('no git repository') }]);
   });
 });
 

@@ -1,9 +1,9 @@
-import type { StatusReport } from '../../src/index.js';
+import type { Status } from '../../src/index.js';
 import { forgeJson, type RunOptions } from './forge.js';
 import type { Project } from './project.js';
 
-export const statusOf = (project: Project, options: RunOptions = {}): Promise<StatusReport> =>
-  forgeJson<StatusReport>(project, ['status'], options);
+export const statusOf = (project: Project, options: RunOptions = {}): Promise<Status> =>
+  forgeJson<Status>(project, ['status'], options);
 
 export type Told = { color: string; reasons: string[]; fix: string[] };
 export async function component(project: Project, name: string, options: RunOptions = {}): Promise<Told> {

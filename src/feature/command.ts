@@ -70,6 +70,9 @@ const waysToProve = (id: string, style: Style): string =>
     '    ',
   );
 
+const causeOf = (line: string | undefined, style: Style): string =>
+  line === undefined ? '' : `:\n    ${style.dim(line)}`;
+
 export function resultLine(result: FeatureResult, style: Style): string {
   const { id, status, before, duration_ms, failure, line, command, planned, not_run, unproven } = result;
   if (planned) return `${style.dim('would run')} ${id}  ${oneLine(command, 300)}`;
@@ -79,8 +82,7 @@ export function resultLine(result: FeatureResult, style: Style): string {
   if (unproven)
     return `${style.warn('!')} ${id}  ${change}  ${took}  its test passes but has never failed:\n${waysToProve(id, style)}`;
   const mark = status === 'passing' ? style.good('✓') : style.bad('✗');
-  const cause = line === undefined ? '' : `:\n    ${style.dim(line)}`;
-  const why = failure ? `  ${oneLine(failure, 200)} (${oneLine(command, 100)})${cause}` : '';
+  const why = failure ? `  ${oneLine(failure, 200)} (${oneLine(command, 100)})${causeOf(line, style)}` : '';
   return `${mark} ${id}  ${change}  ${took}${why}`;
 }
 
@@ -114,20 +116,21 @@ function renderList({ features }: FeatureList, style: Style, { status }: Record<
 }
 
 function describeRun({ at, commit, dirty, command, exit_code, not_run }: RecordedRun): string {
-  const how = not_run ?? (exit_code === null ? 'stopped' : exit_code === 0 ? '' : `exit code ${exit_code}`);
-  const where = describeCommit({ verified_commit: commit ?? undefined, verified_dirty: dirty });
-  return `${at} ${where}: ${how === '' ? 'passed' : `${command}: ${how}`}`;
+  const failure = not_run ?? (exit_code === null ? 'stopped' : `exit code ${exit_code}`);
+  const isPassed = not_run === undefined && exit_code === 0;
+  return `${at} ${describeCommit(commit, dirty)}: ${isPassed ? 'passed' : `${command}: ${failure}`}`;
 }
 
 function renderFeature(feature: ShownFeature, style: Style): string {
-  const { tests = [], priority = '', linear_issue, verified_at, last_run, last_pass, confirmed_at } = feature;
+  const { tests = [], priority = '', linear_issue, last_run, last_pass, confirmed_at } = feature;
+  const { verified_at, verified_commit, verified_dirty } = feature;
   const rows = [
     ['status', describeStatus(feature)],
     ['tests', tests.join('; ') || 'none'],
     ['depends on', blockersOf(feature).join(', ')],
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],
-    ['passes since', verified_at ? `${verified_at} ${describeCommit(feature)}` : ''],
+    ['passes since', verified_at ? `${verified_at} ${describeCommit(verified_commit, verified_dirty)}` : ''],
     ['confirmed', confirmed_at ? `${confirmed_at} by a person; its tests were never seen to fail` : ''],
     ['last run', last_run ? describeRun(last_run) : ''],
     ['last pass', last_pass ? describeRun(last_pass) : ''],
@@ -158,12 +161,11 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
     return call.forge().feature.verify(
       { ids, all },
       {
-        onStart: announce(call),
+        ...watchTests(call),
         onOutput: tail.write,
         // Tests that pass before the work are shown in one line.
         onResult: ({ status, unproven, not_run }) =>
           tail.end(not_run !== undefined || (status !== 'passing' && unproven !== true)),
-        signal: call.signal,
       },
     );
   },
@@ -184,7 +186,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
 async function edit(call: Call, id: string): Promise<AddedFeature> {
   const { reason } = call.options as { reason?: string };
   const change = changeOf(call);
-  if (reason === undefined) return call.forge().feature.edit({ ...change, id }, firstRun(call));
+  if (reason === undefined) return call.forge().feature.edit({ ...change, id }, watchTests(call));
   if (change.status !== 'passing' || Object.keys(change).length > 1)
     throw usage(
       'feature.override',
@@ -196,13 +198,14 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
   return call.forge().feature.override({ id, reason });
 }
 
-const firstRun = (call: Call): VerifyWatch => ({ onStart: announce(call), signal: call.signal });
-
 /** In a folder below, names where a test runs: its paths may be meant from this folder. */
-function announce(call: Call): (id: string, line: string) => void {
+function watchTests(call: Call): VerifyWatch {
   const { root } = call.forge();
   const where = call.cwd === root ? '' : `   (in ${oneLine(root, 200)})`;
-  return (id, line) => call.say(`${id}: ${oneLine(line, 200)}${where}`);
+  return {
+    onStart: (id, line) => call.say(`${id}: ${oneLine(line, 200)}${where}`),
+    signal: call.signal,
+  };
 }
 
 const NO_RUN: OptionSpec = { flags: '--no-run', help: 'do not run its tests now' };
@@ -218,7 +221,7 @@ async function add(call: Call, first: string, second: string | undefined): Promi
     throw usage('feature.no_name', `${first} needs a name.`, { hint: `forge feature add ${first} "NAME"` });
   const given = second === undefined ? id : first;
   const input = { ...changeOf(call), name: await call.text(second ?? first) };
-  return call.forge().feature.add({ ...input, ...(given && { id: given }) }, firstRun(call));
+  return call.forge().feature.add({ ...input, ...(given && { id: given }) }, watchTests(call));
 }
 
 /** `Login works` without quotes. `LOGIN works`, `login Login` and `login "It works"` are an id and a name. */
@@ -234,10 +237,8 @@ function renderAdded({ features, first_run }: AddedFeature, style: Style): strin
     return `${list}\n  no test yet: ${edit}  ${style.dim('# one that fails until it is built')}`;
   const { result, reason = '', line, command } = first_run;
   const shown = oneLine(command, 100);
-  if (result === 'failed') {
-    const cause = line === undefined ? '' : `:\n    ${style.dim(line)}`;
-    return `${list}\n  its test fails for now, as it should (${shown})${cause}`;
-  }
+  if (result === 'failed')
+    return `${list}\n  its test fails for now, as it should (${shown})${causeOf(line, style)}`;
   if (result === 'not_run')
     return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)}). Once it can run: ${style.command(`forge done ${id}`)}\n    ${edit}  ${style.dim('# for another test')}`;
   return `${list}\n  ${style.warn('unproven')}: the test passes before the work (${shown}). Either:\n${waysToProve(id, style)}`;
@@ -305,13 +306,11 @@ export const group: Group = {
       example: 'forge feature remove F-1',
       writes: true,
       run: async (call, id) => {
+        const { feature, focus } = call.forge();
         const [task] = await focused(call);
-        const result = await call.forge().feature.remove({ id: id as string });
+        const result = await feature.remove({ id: id as string });
         if (task === result.removed.id && !call.flags.dryRun)
-          await call
-            .forge()
-            .focus.clear()
-            .catch((error: Error) => call.say(error.message));
+          await focus.clear().catch((error: Error) => call.say(error.message));
         return result;
       },
       render: ({ removed, undo }, style) =>

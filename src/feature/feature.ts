@@ -4,7 +4,7 @@ import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { shownFrom } from '../core/paths.js';
 import { checkId, checkInput, findTwin } from '../core/schema.js';
-import { checkText, firstNames } from '../core/text.js';
+import { checkText, compareText, firstNames } from '../core/text.js';
 import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { isSameOutside } from '../git/read.js';
@@ -15,22 +15,21 @@ import { type Context, readConfig, requireSupervisor, timestamp, warnOnce } from
 import { approveTests } from '../trust/trust.js';
 import {
   blockersOf,
+  checkRemoval,
   Feature,
   type FeatureChange,
   FeatureEdit,
   FeatureInput,
   isProven,
-  lastPassed,
   makeId,
-  overridden,
   planEdit,
   planFeature,
-  planRemove,
   refuseSameName,
   requireFeature,
   STATUSES,
   testsDiffer,
   trustTests,
+  withoutEvidence,
 } from './rules.js';
 import { readActive, readFeatures, updateFeatures } from './store.js';
 import { type Selection, selectNext } from './tasks.js';
@@ -59,7 +58,7 @@ const FeatureFilter = z.looseObject({ status: z.optional(z.enum(STATUSES)) });
 export function listFeatures(context: Context, raw?: z.infer<typeof FeatureFilter>): FeatureList {
   const { status } = checkInput(FeatureFilter, raw);
   const features = believe(context, readFeatures(context));
-  return { features: features.filter((feature) => !status || feature.status === status) };
+  return { features: status ? features.filter((feature) => feature.status === status) : features };
 }
 
 /** A run of its tests that memory has: the command that failed, or the last one. */
@@ -80,13 +79,13 @@ export interface ShownFeature extends Feature {
 
 export function showFeature(context: Context, { id }: { id: string }): ShownFeature {
   const feature = requireFeature(listFeatures(context).features, id);
-  const runs = readRecords(context, 'evaluation').flatMap(({ record }) =>
-    record.kind === 'verification'
-      ? (record.runs as VerificationRun[])
-          .filter((run) => run.feature === feature.id)
-          .map((run) => describeRun(record, run))
-      : [],
-  );
+  const runs = readRecords(context, 'evaluation')
+    .filter(({ record }) => record.kind === 'verification')
+    .flatMap(({ record }) =>
+      (record.runs as VerificationRun[]).flatMap((run) =>
+        run.feature === feature.id ? describeRun(record, run) : [],
+      ),
+    );
   const last_run = runs.at(-1);
   const last_pass = runs.findLast(({ exit_code, not_run }) => exit_code === 0 && !not_run);
   const confirmed = readRecords(context, 'audit').findLast(
@@ -116,7 +115,9 @@ const describeRun = (
 /** The feature that passed last with uncommitted changes, if HEAD has the code from before them. The tree is clean. */
 export async function passedWithLostCode(context: Context): Promise<string | null> {
   const { git, repository, layout } = context;
-  const last = lastPassed(readFeatures(context).filter((feature) => feature.verified_dirty));
+  const [last] = readFeatures(context)
+    .filter(({ status, verified_dirty }) => status === 'passing' && verified_dirty)
+    .sort((a, b) => compareText(b.verified_at ?? '', a.verified_at ?? ''));
   if (!git || !repository || !last?.verified_commit) return null;
   const folder = shownFrom(repository.root, layout.dir);
   if (!(await isSameOutside(git, last.verified_commit, 'HEAD', folder))) return null;
@@ -204,17 +205,11 @@ export async function editFeature(
   return { features: [feature] };
 }
 
-const LABELS: Record<string, string> = {
-  name: 'The name',
-  tests: 'The test',
-  blocked_by: 'id',
-  linear_issue: 'issue id',
-};
+const LABELS = { name: 'The name', tests: 'The test', blocked_by: 'id', linear_issue: 'issue id' };
 
-function checkTexts(
-  { name, tests = [], blocked_by = [], linear_issue }: FeatureChange,
-  label: (field: string) => string = (field) => LABELS[field] as string,
-): void {
+/** `at`: where a list has the feature: `features[3].` */
+function checkTexts({ name, tests = [], blocked_by = [], linear_issue }: FeatureChange, at = ''): void {
+  const label = (field: keyof typeof LABELS): string => (at === '' ? LABELS[field] : `${at}${field}`);
   if (name !== undefined) checkText(name, { what: label('name'), lines: false });
   for (const test of tests) checkText(test, { what: label('tests'), lines: false });
   for (const id of blocked_by) checkId(id, label('blocked_by'));
@@ -258,8 +253,8 @@ async function tryTests(
 export function removeFeature(context: Context, { id }: { id: string }): { removed: Feature } {
   requireSupervisor(context, JUDGED_BY);
   return changeFeatures(context, (features) => {
-    const removed = requireFeature(features, id);
-    return { features: planRemove(features, id), result: { removed } };
+    const removed = checkRemoval(features, id);
+    return { features: features.filter((feature) => feature !== removed), result: { removed } };
   });
 }
 
@@ -288,15 +283,11 @@ export async function overrideFeature(
   const feature = changeFeatures(context, (features) => {
     const before = requireFeature(features, id);
     const { status, tests = [] } = before;
+    const record = { kind: 'feature_override', feature: before.id, before: status, tests, ...decision };
     // The audit record first: after a crash in between there is a record without effect, never the reverse.
-    const audit = storeAudit(context, {
-      kind: 'feature_override',
-      feature: before.id,
-      before: status,
-      tests,
-      ...decision,
-    });
-    const after = overridden(before, { audit: audit.id, at: timestamp(context), reason: decision.reason });
+    const audit = storeAudit(context, record).id;
+    const override = { audit, at: timestamp(context), reason: decision.reason, tests };
+    const after: Feature = { ...withoutEvidence(before), status: 'passing', override };
     return { features: features.with(features.indexOf(before), after), result: after };
   });
   return { features: [feature] };
@@ -402,7 +393,7 @@ function fromRow(row: z.infer<typeof Row>, index: number): ListEntry {
     status: status === 'passing' || row.passes ? 'in_progress' : status,
     blocked_by: blockers.length > 0 ? blockers : undefined,
   };
-  checkTexts(entry, (field) => `${at}.${field}`);
+  checkTexts(entry, `${at}.`);
   return entry;
 }
 

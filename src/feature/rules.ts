@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
 import { checkId, findTwin, ID_PATTERN, isId } from '../core/schema.js';
-import { compareText, namesLike, oneLine, sha256 } from '../core/text.js';
+import { namesLike, oneLine, sha256 } from '../core/text.js';
 
 /** RFC-9060 §3.1, `long-term/features.json`. */
 export const STATUSES = ['not_implemented', 'in_progress', 'failing', 'passing', 'blocked'] as const;
@@ -106,10 +106,7 @@ const alreadyThere = (message: string, id: string): Error =>
 export function planEdit(features: readonly Feature[], id: string, change: FeatureChange): Feature {
   const before = requireFeature(features, id);
   const after = settleEdit(before, applyChange(features, before, change));
-  refuseCycle(
-    features.map((feature) => (feature.id === after.id ? after : feature)),
-    after,
-  );
+  refuseCycle(features.with(features.indexOf(before), after), after);
   return after;
 }
 
@@ -123,16 +120,11 @@ function applyChange(
       hint: `forge done ${feature.id}\nforge feature edit ${feature.id} --status passing --reason "TEXT"   # for a person`,
     });
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
-  const after: Feature = { ...feature, ...Object.fromEntries(given) };
-  return blocked_by === undefined
-    ? after
-    : {
-        ...after,
-        blocked_by: blockersIn(
-          feature.blocked_by,
-          blocked_by.map((id) => findTwin(features, id)?.id ?? id),
-        ),
-      };
+  const blockers = blocked_by?.map((id) => findTwin(features, id)?.id ?? id);
+  return {
+    ...{ ...feature, ...Object.fromEntries(given) },
+    ...(blockers && { blocked_by: blockersIn(feature.blocked_by, blockers) }),
+  };
 }
 
 /** Other tests or another status void the evidence (FEA-03): old results say nothing about new tests. */
@@ -144,8 +136,7 @@ export function settleEdit(before: Feature, after: Feature): Feature {
 
 export const testsDiffer = (a: Feature, b: Feature): boolean => !areSame(a.tests ?? [], b.tests ?? []);
 
-/** In any order. */
-const areSame = (a: readonly string[], b: readonly string[]): boolean => isSame([...a].sort(), [...b].sort());
+const areSame = (a: readonly string[], b: readonly string[]): boolean => isSame(a.toSorted(), b.toSorted());
 
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -184,18 +175,8 @@ export function judged(
 }
 
 /** The commit that a pass is about; '' without one. */
-export const describeCommit = ({
-  verified_commit: commit,
-  verified_dirty,
-}: Pick<Feature, 'verified_commit' | 'verified_dirty'>): string =>
-  commit ? `${verified_dirty ? 'with uncommitted changes after' : 'at'} ${commit.slice(0, 12)}` : '';
-
-/** The passing feature whose tests passed last. */
-export const lastPassed = (features: readonly Feature[]): Feature | undefined =>
-  features
-    .filter(({ status }) => status === 'passing')
-    .sort((a, b) => compareText(a.verified_at ?? '', b.verified_at ?? ''))
-    .at(-1);
+export const describeCommit = (commit: string | null | undefined, isDirty?: boolean): string =>
+  commit ? `${isDirty ? 'with uncommitted changes after' : 'at'} ${commit.slice(0, 12)}` : '';
 
 /** Its tests pass but have never failed, so it stays in progress (FEA-05). */
 export const isUnprovenPass = ({ verified_at, unproven }: Feature): boolean =>
@@ -209,12 +190,6 @@ export const proofOf = (feature: Feature): string =>
 export function trustTests(feature: Feature): Feature {
   const { unproven, ...confirmed } = feature;
   return isUnprovenPass(feature) ? { ...confirmed, status: 'passing' } : confirmed;
-}
-
-/** A person's word instead of a test run. It holds for the current tests (FEA-03). */
-export function overridden(feature: Feature, by: { audit: string; at: string; reason: string }): Feature {
-  const override = { ...by, tests: feature.tests ?? [] };
-  return { ...withoutEvidence(feature), status: 'passing', override };
 }
 
 /**
@@ -273,19 +248,16 @@ function cycleError(end: string, last: string, waiting: ReadonlyMap<string, stri
   });
 }
 
-/** The other features; exit 3 while one of them waits for it. */
-export function planRemove(features: readonly Feature[], id: string): Feature[] {
+/** The feature to remove; exit 3 while another one waits for it. */
+export function checkRemoval(features: readonly Feature[], id: string): Feature {
   const removed = requireFeature(features, id);
   const waiting = features.filter((feature) => blockersOf(feature).includes(removed.id));
   const [first] = waiting;
-  if (first) {
-    const others = blockersOf(first).filter((other) => other !== removed.id);
-    const rest = others.join(' --blocked-by ') || 'none';
-    throw refused('feature.needed', `${removed.id} blocks ${waiting.map((one) => one.id).join(', ')}.`, {
-      hint: `forge feature edit ${first.id} --blocked-by ${rest}`,
-    });
-  }
-  return features.filter((feature) => feature !== removed);
+  if (!first) return removed;
+  const rest = blockersOf(first).filter((other) => other !== removed.id);
+  throw refused('feature.needed', `${removed.id} blocks ${waiting.map((one) => one.id).join(', ')}.`, {
+    hint: `forge feature edit ${first.id} --blocked-by ${rest.join(' --blocked-by ') || 'none'}`,
+  });
 }
 
 /** Features that a person marked as passing, each with the reason. */

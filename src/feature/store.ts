@@ -143,31 +143,28 @@ export function restoreFeatures(
   { disk, layout }: Pick<Context, 'disk' | 'layout'>,
   before: { features: readonly Feature[]; stored: ReadonlyMap<string, { bytes: Buffer; entry: Feature }> },
 ): string[] {
-  const read = (): Feature[] | ForgeError => {
+  /** Why the list cannot be read; null if it can. */
+  const damageNow = (): string | null => {
     try {
-      return readFeatures({ disk });
+      for (const feature of readFeatures({ disk })) known.set(feature.id, feature);
+      return null;
     } catch (error) {
-      if (error instanceof ForgeError) return error;
+      if (error instanceof ForgeError) return error.message;
       throw error;
     }
   };
-  const now = read();
-  const known = new Map(now instanceof ForgeError ? [] : now.map((feature) => [feature.id, feature]));
+  const known = new Map<string, Feature>();
+  const damage = damageNow();
   const isLost = (old: Feature): boolean => testsDiffer(old, known.get(old.id) ?? { ...old, tests: [''] });
   const lost = before.features.filter(isLost).map(({ id }) => id);
-  if (lost.length === 0 && !(now instanceof ForgeError)) return [];
+  if (lost.length === 0 && damage === null) return [];
+  const found = lost.map((id) => (known.has(id) ? `the tests of ${id} were changed` : `${id} was removed`));
   // An edited view would bring the change again. The next command makes it anew.
   disk.remove(featuresFile(layout));
-  const isWanted = new Set(lost);
-  for (const [path, { bytes, entry }] of before.stored)
-    if (isWanted.has(entry.id)) disk.replaceMoved(path, bytes);
-  if (read() instanceof ForgeError)
-    for (const name of disk.list(featuresFolder(layout))) {
-      const path = featuresFolder(layout) + sep + name;
-      if (!before.stored.has(path)) disk.remove(path);
-    }
-  if (now instanceof ForgeError) return [`the list of features (${now.message}) was damaged`];
-  return lost.map((id) => (known.has(id) ? `the tests of ${id} were changed` : `${id} was removed`));
+  for (const [path, { bytes, entry }] of before.stored) if (isLost(entry)) disk.replaceMoved(path, bytes);
+  const added = disk.list(featuresFolder(layout)).map((name) => featuresFolder(layout) + sep + name);
+  if (damageNow() !== null) for (const path of added) if (!before.stored.has(path)) disk.remove(path);
+  return damage === null ? found : [`the list of features (${damage}) was damaged`];
 }
 
 /** Reads, decides and writes under the lock. `change` returns the same objects for features that stay unchanged. */

@@ -158,14 +158,11 @@ async function planRuns(context: Context, features: readonly Feature[], watch: V
       await (await import('../events/claim.js')).refuseLost(context, claimed);
     return plans;
   } catch (error) {
-    const [feature] = features;
+    const [feature, ...others] = features;
     if (!feature || !watch.onRefused) throw error;
-    if (features.length === 1) {
-      passOn(watch, feature, error);
-      return [];
-    }
     const plans: Plan[] = [];
-    for (const each of features) plans.push(...(await planRuns(context, [each], watch)));
+    if (others.length === 0) passOn(watch, feature, error);
+    else for (const each of features) plans.push(...(await planRuns(context, [each], watch)));
     return plans;
   }
 }
@@ -375,12 +372,8 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   const not_run = missing === undefined ? whyNotRun(last, true) : `${missing} does not exist yet`;
   if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
-  const ran = {
-    ok,
-    at: timestamp(context),
-    commands: commands.map(formatArgv),
-    ...(await readTested(context)),
-  };
+  const tree = await readTested(context);
+  const ran = { ok, at: timestamp(context), commands: commands.map(formatArgv), ...tree };
   const after = (now: Feature): Feature => {
     if (!ok) return trustTests(now);
     const unproven = { ...now, unproven: true };
@@ -417,26 +410,17 @@ function recordResult(
   let after = ran;
   updateFeatures(context, (before) => {
     const now = requireFeature(before, ran.id);
-    if (testsDiffer(now, ran))
-      throw refused(
-        'feature.changed',
-        `The tests of ${ran.id} were edited while they ran; nothing was recorded.`,
-        { hint: `forge done ${ran.id}` },
-      );
+    const edited = `The tests of ${ran.id} were edited while they ran; nothing was recorded.`;
+    if (testsDiffer(now, ran)) throw refused('feature.changed', edited, { hint: `forge done ${ran.id}` });
     after = judged(now, evidence);
     // FEA-02: the ledger first. A crash in between reports a regression twice, never not at all.
     if (!evidence.ok && ran.status === 'passing') {
       const passed = { passed_at: ran.verified_at ?? null, passed_commit: ran.verified_commit ?? null };
-      const failed = {
-        commit: tree.commit,
-        command: formatArgv(last.argv),
-        exit_code: last.exit_code,
-        commands,
-      };
-      const record = { kind: 'regression', actor: 'forge', feature: ran.id, ...passed, ...failed };
-      storeRecords(context, [{ ...record, tier: 'evaluation' }]);
+      const failed = { command: formatArgv(last.argv), exit_code: last.exit_code, commands };
+      const regression = { feature: ran.id, ...passed, commit: tree.commit, ...failed };
+      storeRecords(context, [{ tier: 'evaluation', kind: 'regression', actor: 'forge', ...regression }]);
     }
-    return before.map((feature) => (feature === now ? after : feature));
+    return before.with(before.indexOf(now), after);
   });
   return after;
 }

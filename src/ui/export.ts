@@ -123,7 +123,7 @@ function evidenceOf(feature: Answers['features/:id']['feature']): string {
   const { status, override, verified_at } = feature;
   if (override) return `${status} by hand: ${override.reason}`;
   if (!verified_at) return status;
-  return `${status}, passes since ${verified_at} ${describeCommit(feature)}`.trimEnd();
+  return `${status}, passes since ${verified_at} ${describeCommit(feature.verified_commit, feature.verified_dirty)}`.trimEnd();
 }
 
 /** The formats of `forge export`. JSON has the answers by the names of their routes. */

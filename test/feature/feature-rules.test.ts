@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { decodeDocument, encodeDocument } from '../../src/core/schema.js';
 import {
+  checkRemoval,
   type Feature,
   makeId,
   planEdit,
   planFeature,
-  planRemove,
   requireFeature,
 } from '../../src/feature/rules.js';
 import { FEATURES } from '../../src/feature/store.js';
@@ -89,7 +89,7 @@ describe('removing a feature', () => {
     [['x', 'A'], 'x'],
     [['x', 'A', 'y'], 'x --blocked-by y'],
   ])('FEA-01 is refused while another feature is blocked by it, in the form %j', (blocked_by, rest) => {
-    const error = failure(() => planRemove([feature('A'), feature('B', { blocked_by })], 'A'));
+    const error = failure(() => checkRemoval([feature('A'), feature('B', { blocked_by })], 'A'));
     expect(error).toMatchObject({ exit: 3, code: 'feature.needed', message: 'A blocks B.' });
     expect(error.hint).toBe(`forge feature edit B --blocked-by ${rest}`);
   });

@@ -57,13 +57,14 @@ const DETAILS: readonly OptionSpec[] = [
 async function add(call: Call, kind: string, text: string): Promise<Added> {
   const { context: about = ANY_TASK, resolution = '' } = call.options as Record<string, string | undefined>;
   const { knowledge } = call.forge();
-  const known = oneOf(['success', 'failure', 'invariant'], kind, 'Kind', 'knowledge.kind');
+  const known = oneOf(LEARNINGS, kind, 'Kind', 'knowledge.kind');
   if (known === 'invariant') return knowledge.add({ kind: known, text });
   const context = await call.text(about);
   if (known === 'success') return knowledge.add({ kind: known, context, approach: text });
   return knowledge.add({ kind: known, context, issue: text, resolution: await call.text(resolution) });
 }
 
+const LEARNINGS = ['success', 'failure', 'invariant'] as const;
 const KINDS = {
   success: 'what worked',
   failure: 'what did not work',
@@ -125,7 +126,7 @@ export const group: Group = {
     command<Added>({
       name: 'add',
       args: ['<kind>', '<text>'],
-      values: { kind: { words: ['success', 'failure', 'invariant'] } },
+      values: { kind: { words: LEARNINGS } },
       summary: 'Add what worked (success), what did not (failure), or an invariant',
       example:
         'forge knowledge add failure "the port is taken in CI" --context "end-to-end tests" --resolution "use port 0"',
@@ -208,12 +209,11 @@ export const noteGroup: Group = {
         },
       ],
       run: (call) => call.forge().note.list(call.options as { waiting?: boolean }),
-      render: ({ notes }, style, { waiting }) =>
-        notes.length === 0
-          ? waiting
-            ? 'No notes are waiting for anyone.'
-            : 'No notes yet. Add one with: forge note add "TEXT"'
-          : columns(notes.map((note) => noteRow(note, style))),
+      render: ({ notes }, style, { waiting }) => {
+        if (notes.length > 0) return columns(notes.map((note) => noteRow(note, style)));
+        if (waiting) return 'No notes are waiting for anyone.';
+        return 'No notes yet. Add one with: forge note add "TEXT"';
+      },
     }),
     command<Note>({
       name: 'show',

@@ -31,15 +31,15 @@ import {
   idOf,
   idsOf,
   keptOpen,
+  knownLearnings,
   LEARNED_LIST,
   type Learning,
-  listLearnings,
   MAX_CANDIDATES,
   MAX_LESSON,
   NewLearning,
   parseInvariants,
   readLearnings,
-  searchLearnings,
+  textsOf,
 } from './rules.js';
 
 type Added = { learning: Learning; duplicate: boolean };
@@ -62,7 +62,7 @@ export function keepLearnings(context: Context, entries: readonly NewLearning[],
   const kept: Added[] = [];
   const session = readRunning(context)?.id;
   updateEntries(context, LEARNED_LIST, (before) => {
-    const known = new Map(listLearnings(before).map((learning) => [learning.id, learning]));
+    const known = knownLearnings(before);
     const fresh = entries.flatMap((entry) => {
       const stored = { ...entry, ...madeBy(context), learned_at: at, ...(session && { session }) };
       const learning = { ...stored, id: idOf(entry) };
@@ -77,44 +77,46 @@ export function keepLearnings(context: Context, entries: readonly NewLearning[],
     const { kind, id } = learning;
     if (!duplicate) queueEvent(context, 'learning', id, { kind, id, title: describeLearning(learning) });
   }
-  const rules = entries.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : []));
-  approveRules(context, rules);
+  approveRules(context, rulesIn(entries));
   return kept;
 }
+
+const rulesIn = (entries: readonly NewLearning[]): string[] =>
+  entries.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : []));
 
 export const listKnowledge = ({ disk }: Context): { learnings: Learning[] } => ({
   learnings: readLearnings(disk),
 });
 
-export const searchKnowledge = (
-  { disk }: Context,
-  { query }: { query: string },
-): { learnings: Learning[] } => ({
-  learnings: searchLearnings(readLearnings(disk), checkText(query, { what: 'The query' })),
-});
+/** Those with every word of the query, in upper or lower case. */
+export function searchKnowledge({ disk }: Context, { query }: { query: string }): { learnings: Learning[] } {
+  const words = checkText(query, { what: 'The query' }).toLowerCase().split(/\s+/).filter(Boolean);
+  const hasAll = (learning: Learning): boolean => {
+    const all = textsOf(learning).join(' ').toLowerCase();
+    return words.every((word) => all.includes(word));
+  };
+  return { learnings: readLearnings(disk).filter(hasAll) };
+}
 
 export function removeLearning(context: Context, { id }: { id: string }): { removed: Learning } {
   requireSupervisor(context, 'knowledge');
-  const meant = readLearnings(context.disk).filter(
-    (learning) => learning.id === id || candidateOf(learning) === id,
-  );
+  // The briefing lists the candidate of a lesson.
+  const candidateOf = (entry: Learning): string | null =>
+    entry.kind === 'success' ? candidateId(knowledgeId('execution', entry.approach)) : null;
+  const meant = readLearnings(context.disk).filter((entry) => [entry.id, candidateOf(entry)].includes(id));
   const [removed] = meant;
   if (!removed) {
     const isCandidate = openCandidates(readMemory(context)).some((candidate) => candidate.id === id);
     const reject = `forge memory override invalidate ${id} --reason "TEXT"   # a person, at a terminal`;
     throw noSuch('knowledge', id, isCandidate ? reject : 'forge knowledge list');
   }
-  const rules = meant.flatMap((learning) => (learning.kind === 'invariant' ? [learning.text] : []));
+  const rules = rulesIn(meant);
   if (rules.length > 0) refuseAgent(context, 'Removing an invariant');
   const ids = new Set(meant.map((learning) => learning.id));
   updateEntries(context, LEARNED_LIST, (before) => before.filter((entry) => !ids.has(idOf(entry))));
   forgetRules(context, rules);
   return { removed };
 }
-
-/** The candidate that the briefing lists for a lesson. */
-const candidateOf = (entry: Learning): string | null =>
-  entry.kind === 'success' ? candidateId(knowledgeId('execution', entry.approach)) : null;
 
 /** What memory holds as known, and what may become knowledge. */
 export type Learned = Awaited<ReturnType<typeof listLearned>>;
@@ -190,10 +192,8 @@ function readFile({ disk, layout }: Context): { path: string; bytes: Buffer } {
 const statedIn = (context: Context, text: string): Promise<string[]> =>
   Promise.all(parseInvariants(text).map((invariant) => maskText(invariant, context)));
 
-const ArchitectureEdit = z.strictObject({
-  /** Replaces the existing text. Without it an editor is opened, which needs a terminal. */
-  text: z.optional(z.string()),
-});
+/** Without a text an editor is opened, which needs a terminal. */
+const ArchitectureEdit = z.strictObject({ text: z.optional(z.string()) });
 
 export type EditedArchitecture = Awaited<ReturnType<typeof editArchitecture>>;
 

@@ -52,7 +52,7 @@ export const ANY_TASK = 'any task';
 /** One learned thing, as commands list it. */
 export type Learning = NewLearning & { id: string; learned_at?: string; by?: 'agent'; session?: string };
 
-const textsOf = (learning: NewLearning): string[] =>
+export const textsOf = (learning: NewLearning): string[] =>
   Object.keys(TEXTS[learning.kind]).map((field) => learning[field as keyof NewLearning]);
 
 /** Case, white space and a final full stop do not make another piece of knowledge. */
@@ -63,23 +63,22 @@ const normalise = (words: string): string =>
 export const idOf = (learning: NewLearning): string =>
   sha256([learning.kind, ...textsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
 
-/** In one line, for people. */
 export function describeLearning(learning: NewLearning): string {
   if (learning.kind === 'invariant') return learning.text;
-  const about = (mark: string): string =>
-    learning.context === ANY_TASK ? '' : `${learning.context}${mark} `;
-  if (learning.kind === 'success') return `${about(' →')}${learning.approach}`;
-  return `${about(':')}${learning.issue}${learning.resolution === '' ? '' : ` → ${learning.resolution}`}`;
+  const { kind, context } = learning;
+  const about = context === ANY_TASK ? '' : `${context}${kind === 'success' ? ' →' : ':'} `;
+  if (kind === 'success') return `${about}${learning.approach}`;
+  return `${about}${learning.issue}${learning.resolution === '' ? '' : ` → ${learning.resolution}`}`;
 }
 
-/** The learnings of all files, each once: two branches may have stored the same one. */
-export function listLearnings(stored: readonly StoredLearning[]): Learning[] {
+/** The learnings of all files by id: two branches may have stored the same one. */
+export function knownLearnings(stored: readonly StoredLearning[]): Map<string, Learning> {
   const known = new Map<string, Learning>();
   for (const entry of stored) {
     const id = idOf(entry);
     if (!known.has(id)) known.set(id, { ...entry, id } as Learning);
   }
-  return [...known.values()];
+  return known;
 }
 
 /** The ids by which it is known already: its own, and that of the same for any task. */
@@ -103,31 +102,14 @@ export function keptOpen(open: readonly Open[], learnings: readonly NewLearning[
     .map(({ isLesson: _, ...candidate }) => candidate);
 }
 
-/** The learnings that contain every word of the query, in upper or lower case. */
-export function searchLearnings(learnings: readonly Learning[], query: string): Learning[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return learnings.filter((learning) => {
-    const all = textsOf(learning).join(' ').toLowerCase();
-    return words.every((word) => all.includes(word));
-  });
-}
-
-const LEARNED: Format<StoredLearning> = {
-  name: 'learned',
-  version: '1.0',
-  schema: StoredLearning,
-  prepare: ({ schema_version: _, ...fields }) => fields,
-};
-
 function toView(stored: readonly StoredLearning[], standing: Knowledge | null): Knowledge {
-  const once = listLearnings(stored);
+  const once = [...knownLearnings(stored).values()];
+  // RFC-9060 has no fields for forge's own marks.
   const of = (wanted: string): object[] =>
     once
       .filter(({ kind }) => kind === wanted)
       .map(({ id: _, kind: _kind, by, session: _session, ...fields }) => ({
-        ...fields,
-        learned_at: fields.learned_at ?? '',
-        // RFC-9060 has no fields for forge's own marks.
+        ...{ ...fields, learned_at: fields.learned_at ?? '' },
         ...(by === undefined || by === 'agent' ? {} : { by }),
       }));
   return {
@@ -139,11 +121,7 @@ function toView(stored: readonly StoredLearning[], standing: Knowledge | null): 
 
 function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {
   const of = (kind: string, entries: readonly { learned_at: string }[]): object[] =>
-    entries.map(({ learned_at, ...rest }) => ({
-      ...rest,
-      ...(learned_at === '' ? {} : { learned_at }),
-      kind,
-    }));
+    entries.map(({ learned_at, ...rest }) => ({ ...rest, ...(learned_at && { learned_at }), kind }));
   return [
     ...of('success', patterns.successful),
     ...of('failure', patterns.failed),
@@ -153,13 +131,18 @@ function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {
 
 export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
   folder: learnedFolder,
-  entry: LEARNED,
+  entry: {
+    name: 'learned',
+    version: '1.0',
+    schema: StoredLearning,
+    prepare: ({ schema_version: _, ...fields }) => fields,
+  },
   nameOf: (entry) => sha256(JSON.stringify(entry)).slice(0, 16),
   arrange: (stored) =>
     [...stored].sort(
       (a, b) => compareText(a.learned_at ?? '', b.learned_at ?? '') || compareText(idOf(a), idOf(b)),
     ),
-  encode: (entry) => encodeFields(JSON.stringify(entry), { schema_version: LEARNED.version, ...entry }),
+  encode: (entry) => encodeFields(JSON.stringify(entry), { schema_version: '1.0', ...entry }),
   view: KNOWLEDGE,
   viewFile: knowledgeFile,
   toView,
@@ -171,8 +154,9 @@ export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
 };
 
 /** All of them, with edits of knowledge.json that no command has stored yet. */
-export const readLearnings = (disk: Disk): Learning[] =>
-  listLearnings(readEntries(disk, LEARNED_LIST).entries);
+export const readLearnings = (disk: Disk): Learning[] => [
+  ...knownLearnings(readEntries(disk, LEARNED_LIST).entries).values(),
+];
 
 /** An invariant is a sentence: the rest of a longer line is ignored. Characters. */
 const MAX_LINE = 2000;

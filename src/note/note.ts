@@ -56,17 +56,15 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
   if (input.replaces !== undefined) requireSupervisor(context, 'memory');
   if (observe) return observe([text], [], 'note');
   requireMemory(context);
+  const { replaces } = input;
   const twin = readNotes(context).find((note) => note.text === text);
-  if (twin && input.replaces === undefined) return { ...twin, duplicate: true };
-  const removes =
-    input.replaces === undefined ? {} : { removes: [showNote(context, { id: input.replaces }).id] };
+  if (twin && replaces === undefined) return { ...twin, duplicate: true };
+  const removes = replaces === undefined ? {} : { removes: [showNote(context, { id: replaces }).id] };
   const at = timestamp(context);
   // Read before the note is stored: a failure after that would report that nothing was kept.
   const session = readRunning(context)?.id ?? null;
-  const [stored] = storeRecords(context, [
-    { tier: 'note', kind: 'note', text, at, ...removes, ...madeBy(context) },
-  ]);
-  const id = stored?.id ?? '';
+  const draft = { text, at, ...removes, ...madeBy(context) };
+  const id = storeRecords(context, [{ tier: 'note', kind: 'note', ...draft }])[0]?.id ?? '';
   queueEvent(context, 'learning', id, { kind: 'note', id, title: text }, session);
   return { id, text, at, session, ...madeBy(context), ...removes };
 }
@@ -90,10 +88,7 @@ export const readNotes = (context: Context): Note[] => readRecords(context, 'not
 function toNote({ id, record }: Identified): Note {
   const { text, at, session, from, by, source, removes } = record;
   return {
-    id,
-    text: String(text ?? ''),
-    at: at ?? '',
-    session: session ?? null,
+    ...{ id, text: String(text ?? ''), at: at ?? '', session: session ?? null },
     ...(typeof from === 'string' ? { from } : {}),
     ...(typeof source === 'string' ? { source } : {}),
     ...(by === 'agent' ? { by } : {}),
@@ -103,9 +98,8 @@ function toNote({ id, record }: Identified): Note {
 
 /** By its id or the start of it; exit 2 when none or several are meant. */
 export function showNote(context: Context, { id }: { id: string }): Note {
-  const matches = /^[0-9a-f]{4,64}$/.test(id)
-    ? readNotes(context).filter((note) => note.id.startsWith(id))
-    : [];
+  const isStart = /^[0-9a-f]{4,64}$/.test(id);
+  const matches = readNotes(context).filter((note) => isStart && note.id.startsWith(id));
   const [found] = matches;
   if (found && matches.length === 1) return found;
   const what = matches.length > 1 ? `means ${matches.length} notes` : 'is not a note';
@@ -160,9 +154,9 @@ export async function promoteEntry(context: Context, { id }: { id: string }): Pr
 
 function findEntry(context: Context, id: string): Entry {
   const { entries } = readKfr(context);
-  const entry = entries.find((candidate) => candidate.id === id);
-  const active = entries.map((candidate) => candidate.id).join(', ') || 'none';
-  if (!entry) throw noSuch('entry', id, `forge kfr list   # active: ${active}`, 'kfr');
+  const ids = entries.map((one) => one.id);
+  const entry = entries[ids.indexOf(id)];
+  if (!entry) throw noSuch('entry', id, `forge kfr list   # active: ${ids.join(', ') || 'none'}`, 'kfr');
   if (entry.requires_resolution)
     throw refused('gate.closed', `${id} (${entry.kind}) requires resolution and cannot be promoted.`, {
       hint: `${settling('resolve', id)}   # then note the answer`,
@@ -172,18 +166,16 @@ function findEntry(context: Context, id: string): Entry {
 
 /** Each step can be repeated after a crash: the note has a key, and the intent is removed last. */
 function complete(context: Context, intent: PromotionIntent): Note {
-  const { disk, layout } = context;
-  const { session, at } = intent;
-  const { id, text } = intent.entry;
-  const key = sha256(`kfr\u0000${session}\u0000${id}`);
-  const draft: Draft = { tier: 'note', kind: 'note', text, at, session, from: id, key, ...madeBy(context) };
+  const { session, at, entry } = intent;
+  const { text, id: from } = entry;
+  const key = sha256(`kfr\u0000${session}\u0000${from}`);
+  const draft: Draft = { tier: 'note', kind: 'note', text, at, session, from, key, ...madeBy(context) };
   const [known] = findKeyed(context, new Set([key])).get(key)?.records ?? [];
-  const stored = known ?? storeRecords(context, [draft])[0];
+  const id = (known ?? storeRecords(context, [draft])[0])?.id ?? '';
   leaveKfr(context, intent);
-  const noteId = stored?.id ?? '';
-  queueEvent(context, 'learning', noteId, { kind: 'note', id: noteId, title: text }, session);
-  disk.remove(promotionFile(layout));
-  return { id: noteId, text, at, session, from: id, ...madeBy(context) };
+  queueEvent(context, 'learning', id, { kind: 'note', id, title: text }, session);
+  context.disk.remove(promotionFile(context.layout));
+  return { id, text, at, session, from, ...madeBy(context) };
 }
 
 function leaveKfr({ disk, layout }: Context, { session, entry: { id }, at }: PromotionIntent): void {

@@ -10,7 +10,6 @@ import { cycleFile, initScript } from '../core/paths.js';
 import { type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { escapeControls, lastBytes, oneLine, plural } from '../core/text.js';
-import type { Feature } from '../feature/rules.js';
 import { taskLine } from '../feature/tasks.js';
 import { maskText, redactText } from '../guard/guard.js';
 import { type CycleInput, SCOPES } from '../learning/evaluation.js';
@@ -28,18 +27,15 @@ type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
 
 /** A private folder with the builder's briefing and its observations. The key is that of the cycle. */
 const folderOf = (key: string): string => join(tmpdir(), `forge-cycle-${key}`);
-const filesOf = (key: string): { briefing: string; observations: string } => ({
-  briefing: join(folderOf(key), 'briefing.md'),
-  observations: join(folderOf(key), 'observations.jsonl'),
-});
+const briefingFile = (key: string): string => join(folderOf(key), 'briefing.md');
+const observationsFile = (key: string): string => join(folderOf(key), 'observations.jsonl');
 
 /** Exit 6 when it cannot be written. */
 export function fillBuilderFolder(key: string, text = ''): void {
-  const { briefing, observations } = filesOf(key);
   try {
     if (!fs.existsSync(folderOf(key))) fs.mkdirSync(folderOf(key), { mode: 0o700 });
-    fs.writeFileSync(briefing, text, { mode: 0o600 });
-    fs.writeFileSync(observations, '', { mode: 0o600 });
+    fs.writeFileSync(briefingFile(key), text, { mode: 0o600 });
+    fs.writeFileSync(observationsFile(key), '', { mode: 0o600 });
   } catch (cause) {
     const why = systemCode(cause) ?? (cause as Error).message;
     throw outside('cycle.folder', `The folder for the command could not be made in ${tmpdir()}: ${why}.`, {
@@ -58,13 +54,10 @@ export function removeBuilderFolder(key: string): void {
   }
 }
 
-/** Only the caller's own forge may see an approval and another project folder. */
-const OWN_KEYS: ReadonlySet<string> = new Set(['FORGE_TRUST', 'FORGE_DIR']);
-
 /** The caller's environment without forge's own keys, as a BUILDER: for everything that runs what a builder wrote. */
 export function asBuilder(env: Record<string, string | undefined>): Record<string, string> {
-  const passed = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN_KEYS.has(name));
-  return { ...(Object.fromEntries(passed) as Record<string, string>), FORGE_ROLE: 'builder' };
+  const { FORGE_TRUST: _trust, FORGE_DIR: _folder, ...passed } = env;
+  return { ...(passed as Record<string, string>), FORGE_ROLE: 'builder' };
 }
 
 const INIT_TIMEOUT_MS = 10 * 60_000;
@@ -75,12 +68,8 @@ export async function runInitScript(context: Context, watch: RunWatch): Promise<
   const path = initScript(layout);
   if (!disk.exists(path)) return null;
   requireTrust(context, [], [path]);
-  const options = {
-    cwd: layout.root,
-    env: { ...commandEnvironment(world.env), FORGE_ROLE: 'builder' },
-    timeoutMs: INIT_TIMEOUT_MS,
-    ...watch,
-  };
+  const env = { ...commandEnvironment(world.env), FORGE_ROLE: 'builder' };
+  const options = { cwd: layout.root, env, timeoutMs: INIT_TIMEOUT_MS, ...watch };
   const run = await runProcess([path], options);
   // A checkout may have lost the executable bit.
   return run.ended === 'not executable' ? runProcess(['sh', path], options) : run;
@@ -99,44 +88,26 @@ export async function briefBuilder(
   const isShown = task === NO_TASK || isAbout(shown, task);
   const focus = isShown ? shown : { ...NO_FOCUS, task: title };
   const { text } = await brief(context, { format: 'markdown' }, { focus, lastTry });
-  return `${text}\n${describeCycle({
-    ...{ title, feature, files: focus.files, testFiles: Object.keys(testFiles) },
-    candidates: readLearned(context).candidates,
-  })}`;
+  const lines = [
+    `- Task: ${quote(title)}`,
+    ...list('Test', feature?.tests ?? []),
+    ...list('Files in focus', focus.files),
+    ...list('Test files', Object.keys(testFiles)),
+  ];
+  return `${text}\n${instruct(lines, feature?.tests?.length ? TESTED : UNTESTED, readLearned(context).candidates)}`;
 }
 
 /** Runs the command as a BUILDER in the caller's environment. */
 export async function runCommand(
   { layout, world }: Context,
   { key, task_id }: { key: string; task_id: string },
-  given: { argv: readonly string[]; timeoutMs: number; briefing: string },
-  watch: RunWatch,
+  { argv, briefing, ...options }: { argv: readonly string[]; timeoutMs: number; briefing: string } & RunWatch,
 ): Promise<ProcessRun> {
-  fillBuilderFolder(key, given.briefing);
-  const { briefing, observations } = filesOf(key);
-  const own = {
-    FORGE_CYCLE: key,
-    FORGE_TASK: task_id,
-    FORGE_BRIEFING: briefing,
-    FORGE_OBSERVATIONS: observations,
-  };
-  return runProcess(given.argv, {
-    cwd: layout.root,
-    env: { ...asBuilder(world.env), ...own },
-    input: given.briefing,
-    timeoutMs: given.timeoutMs,
-    ...watch,
-  });
-}
-
-interface BuilderTask {
-  title: string;
-  feature: Feature | undefined;
-  /** In focus. */
-  files: readonly string[];
-  /** Named by the commands of the tests. */
-  testFiles: readonly string[];
-  candidates: readonly PatternCandidate[];
+  fillBuilderFolder(key, briefing);
+  const own = { FORGE_CYCLE: key, FORGE_TASK: task_id };
+  const files = { FORGE_BRIEFING: briefingFile(key), FORGE_OBSERVATIONS: observationsFile(key) };
+  const env = { ...asBuilder(world.env), ...own, ...files };
+  return runProcess(argv, { cwd: layout.root, env, input: briefing, ...options });
 }
 
 /** Quotes text of the project, which is data. */
@@ -144,22 +115,16 @@ const quote = (text: string): string => JSON.stringify(oneLine(text, 300));
 const list = (name: string, texts: readonly string[]): string[] =>
   texts.length === 0 ? [] : [`- ${name}: ${texts.slice(0, 20).map(quote).join(', ')}`];
 
+const TESTED =
+  'When you are done, forge runs these tests and everything that passed before. The results decide, not your report.';
+const UNTESTED =
+  'This task has no test, so the cycle is a partial success at best. forge reruns what passed before.';
+
 /** GOV-05: the task, how it is judged, what a builder may not do, and how to report an observation. */
-function describeCycle({ title, feature, files, testFiles, candidates }: BuilderTask): string {
-  const tests = feature?.tests ?? [];
+function instruct(task: string[], judgment: string, candidates: readonly PatternCandidate[]): string {
   const [candidate] = candidates;
   return [
-    '## Your cycle',
-    '',
-    `- Task: ${quote(title)}`,
-    ...list('Test', tests),
-    ...list('Files in focus', files),
-    ...list('Test files', testFiles),
-    '',
-    tests.length > 0
-      ? 'When you are done, forge runs these tests and everything that passed before. The results decide, not your report.'
-      : 'This task has no test, so the cycle is a partial success at best. forge reruns what passed before.',
-    '',
+    ...['## Your cycle', '', ...task, '', judgment, ''],
     'You may not',
     '- change .forge/config.toml, .forge/init.sh, scripts in .forge/ or the tests of features: a violation of the rules.',
     '- write memory (memory record, promote, consolidate), make checkpoints, roll back, or change trust and hooks: refused, and recorded as a breach.',
@@ -188,7 +153,7 @@ const MAX_LINES = 100;
 export function readObservations(context: Context, key: string): Observations {
   let text: string;
   try {
-    const bytes = readTarget(filesOf(key).observations, MAX_OBSERVATION_BYTES) ?? Buffer.alloc(0);
+    const bytes = readTarget(observationsFile(key), MAX_OBSERVATION_BYTES) ?? Buffer.alloc(0);
     text = decodeUtf8(bytes, 'observations');
   } catch (error) {
     return { ...noObservations(), problems: [`observations: ${(error as Error).message} None was used.`] };

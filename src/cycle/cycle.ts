@@ -26,7 +26,7 @@ import {
   runCommand,
   runInitScript,
 } from './builder.js';
-import { evaluate, readFacts, reopen } from './evaluation.js';
+import { type Evaluation, evaluate, readFacts, reopen } from './evaluation.js';
 import { keepLastTry, readLastTry, triedTwice } from './last-try.js';
 import { reportCycle, storeCycle } from './report.js';
 import { type CycleResult, NO_TASK } from './rules.js';
@@ -106,11 +106,12 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
   run.before = readFacts(run.context);
   await inStage(run, 'execution', () => execute(run));
   run.context = reopen(run.context);
-  const { evaluation } = await inStage(run, 'evaluation', async () => {
-    const judged = await evaluate(run);
-    run.context.warnings.push(...judged.notes, ...run.observations.problems);
-    const note = judged.notes.join('; ');
-    return { evaluation: judged, ...(note === '' ? {} : { status: 'failed' as const, note }) };
+  let evaluation!: Evaluation;
+  await inStage(run, 'evaluation', async () => {
+    evaluation = await evaluate(run);
+    run.context.warnings.push(...evaluation.notes, ...run.observations.problems);
+    const note = evaluation.notes.join('; ');
+    return note === '' ? {} : { status: 'failed', note };
   });
   await keepLastTry(run, evaluation);
   const stored = await storeCycle(run, evaluation);
@@ -171,22 +172,19 @@ async function execute(run: CycleRun): Promise<StageOutcome> {
   ]);
   run.trees = trees;
   const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1000;
-  const ran = await runCommand(context, mark, { argv: input.command, timeoutMs, briefing }, outputOf(run));
+  const ran = await runCommand(context, mark, {
+    ...{ argv: input.command, timeoutMs, briefing },
+    ...outputOf(run),
+  });
+  const program = input.command[0] ?? '';
   if (!ran.started)
-    throw usage(
-      'cycle.not_started',
-      `${oneLine(input.command[0] ?? '', 200)}: ${ran.ended}; no cycle was recorded.`,
-    );
+    throw usage('cycle.not_started', `${oneLine(program, 200)}: ${ran.ended}; no cycle was recorded.`);
   run.ran = ran;
   run.observations = readObservations(context, mark.key);
-  if (ran.ended !== undefined) return { status: 'failed', note: `${programOf(run)}: ${ran.ended}` };
+  // The program's name, if it is safe for the record.
+  const [name = 'the command'] = /^[\w.+-]{1,64}$/.exec(program.split('/').at(-1) ?? '') ?? [];
+  if (ran.ended !== undefined) return { status: 'failed', note: `${name}: ${ran.ended}` };
   return ran.exit_code === 0 ? {} : { status: 'failed', note: `exit code ${ran.exit_code}` };
-}
-
-/** The program's name, safe for the record. */
-function programOf({ input }: CycleRun): string {
-  const name = input.command[0]?.split('/').at(-1) ?? '';
-  return /^[\w.+-]{1,64}$/.test(name) ? name : 'the command';
 }
 
 async function readTreesBefore(context: Context): Promise<CycleRun['trees']> {

@@ -17,7 +17,9 @@ import {
   type LoopResult,
   type MemoryError,
   NO_TASK,
+  STOP_REASONS,
   type StopReason,
+  toMemoryError,
 } from './rules.js';
 import { CycleOptions, type CycleWatch } from './running.js';
 
@@ -66,10 +68,8 @@ export async function runLoop(
     return { cycles: 0, stopped_by, by_classification: {}, reason };
   }
   const state = beginLoop(context, input);
-  const loop: Loop = {
-    ...{ context, input, watch, state, failures: 0 },
-    started: elapsed() - state.seconds * 1000,
-  };
+  const started = elapsed() - state.seconds * 1000;
+  const loop: Loop = { context, input, watch, state, failures: 0, started };
   const result = await repeat(loop);
   Object.assign(state, { reason: result.reason, seconds: secondsOf(loop) });
   saveLoop(context, state);
@@ -154,30 +154,17 @@ function isNothingLeft(context: Context, input: LoopOptions): boolean {
   return features.length > 0 || !hasLimit(input);
 }
 
-const REASONS: Record<StopReason, string> = {
-  max_cycles: 'the requested number of cycles was run',
-  max_time: 'the time is up',
-  max_failures: 'too many cycles in a row failed or made no feature pass',
-  nothing_left: 'nothing is left to do',
-  interrupted: 'interrupted',
-  error: 'memory could not be written',
-};
-
 function endedBy(loop: Loop, stopped_by: StopReason, cause?: MemoryError): LoopResult {
   const { cycles, by_classification } = loop.state;
   const result = { cycles, stopped_by, by_classification };
-  if (stopped_by !== 'error' || !cause) return { ...result, reason: describeEnd(loop.context, stopped_by) };
-  const { kind, code, message, hint, exit } = cause;
-  return { ...result, reason: message, error: { kind, code, message, hint, exit } };
-}
-
-/** With what does not pass yet, and why nothing can be done about it. */
-function describeEnd(context: Context, stopped_by: StopReason): string {
-  const left = nextTask(context).candidates.map(({ id, blocked_by, reason }) =>
+  if (stopped_by === 'error' && cause)
+    return { ...result, reason: cause.message, error: toMemoryError(cause) };
+  // What does not pass yet, and why nothing can be done about it.
+  const left = nextTask(loop.context).candidates.map(({ id, blocked_by, reason }) =>
     blocked_by.length > 0 ? `${id} (${reason})` : id,
   );
-  const general = REASONS[stopped_by];
-  return left.length === 0 ? general : `${general}; not passing yet: ${firstNames(left, 5)}`;
+  const rest = left.length === 0 ? '' : `; not passing yet: ${firstNames(left, 5)}`;
+  return { ...result, reason: `${STOP_REASONS[stopped_by]}${rest}` };
 }
 
 function beginLoop(context: Context, { resume }: LoopOptions): LoopState {

@@ -34,6 +34,7 @@ import {
   type MemoryError,
   NO_TASK,
   progressLine,
+  toMemoryError,
 } from './rules.js';
 import { type CycleRun, dropMark, inStage, outputOf, updateMark } from './running.js';
 
@@ -54,9 +55,8 @@ export async function storeCycle(run: CycleRun, evaluation: Evaluation): Promise
       return {};
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-      const { kind, code, message, hint, exit } = error;
-      stored.error = { kind, code, message, hint, exit };
-      return { status: 'failed', note: message };
+      stored.error = toMemoryError(error);
+      return { status: 'failed', note: error.message };
     }
   });
   return stored;
@@ -138,12 +138,10 @@ function makeReport(
     knowledge_promoted: promoted.length > 0,
     knowledge_conflict_detected: contested.length > 0,
     memory_integrity_status: readHalt(context.disk) === null ? status : 'halted',
-    promoted,
-    contested,
+    ...{ promoted, contested },
     execution: recorded?.execution.id ?? null,
     evaluation: recorded?.evaluation?.id ?? null,
-    environment_valid,
-    ...evaluation.found,
+    ...{ environment_valid, ...evaluation.found },
     duration_ms: Math.round(elapsed() - started),
     ...{ commit: null, checkpoint: null },
   };
@@ -200,14 +198,12 @@ async function commitCycle(run: CycleRun, evaluation: Evaluation, summary: strin
 /** Exit 3 while a feature that passes in HEAD fails: what broke it is still in the working tree. */
 async function refuseWorse(context: Context): Promise<void> {
   const before = await passingAt(context, 'HEAD');
-  const { features } = listFeatures(context);
-  const broken = features
-    .filter(({ id, status }) => status === 'failing' && before.has(id))
-    .map(({ id }) => id);
-  if (broken.length > 0)
-    throw refused('cycle.worse', `what passes in HEAD fails now: ${firstNames(broken, 5)}`, {
-      hint: `forge done ${broken[0]}   # once it is fixed`,
-    });
+  const failing = listFeatures(context, { status: 'failing' }).features.map(({ id }) => id);
+  const broken = failing.filter((id) => before.has(id));
+  if (broken.length === 0) return;
+  throw refused('cycle.worse', `what passes in HEAD fails now: ${firstNames(broken, 5)}`, {
+    hint: `forge done ${broken[0]}   # once it is fixed`,
+  });
 }
 
 /** Paths outside `.forge/` that differ from HEAD, and all untracked paths. Exit 3 if the tree changed after it was judged. */

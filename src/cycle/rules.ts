@@ -1,5 +1,5 @@
 import { formatArgv } from '../core/argv.js';
-import type { ErrorKind } from '../core/error.js';
+import type { ForgeError } from '../core/error.js';
 import { firstNames, oneLine, plural } from '../core/text.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
 import type { BoundEvidence, Classification, Evidence, Stage } from '../learning/evaluation.js';
@@ -27,9 +27,14 @@ export interface Findings {
 }
 
 /** The most severe classification that applies. Only tests that forge ran itself make a SUCCESS. */
-export function classify(findings: Findings): Classification {
-  const { violations, regressions, not_run, environment_valid, exit_code, task, improved, tests_changed } =
-    findings;
+export function classify({
+  exit_code,
+  task,
+  improved,
+  tests_changed,
+  ...findings
+}: Findings): Classification {
+  const { violations, regressions, not_run, environment_valid } = findings;
   if (violations.length > 0) return 'GOVERNANCE_VIOLATION';
   if (regressions.length > 0) return 'REGRESSION';
   if (!environment_valid || exit_code !== 0 || task === 'unknown' || not_run.length > 0) return 'FAILURE';
@@ -58,16 +63,13 @@ export interface GuardedFile {
   mode: number;
 }
 
-type Standing = { features: readonly Feature[] };
-
 export const isPassing = ({ status }: Feature): boolean => status === 'passing';
 
 /** Features to rerun: they passed before or claim to pass now, without a human override. */
-export function findRerun(before: Standing, after: Standing): Feature[] {
+export function findRerun(before: CycleFacts, after: CycleFacts): Feature[] {
   const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
-  return after.features.filter(
-    (feature) => feature.override === undefined && (isPassing(feature) || passed.has(feature.id)),
-  );
+  const isTold = (feature: Feature): boolean => isPassing(feature) || passed.has(feature.id);
+  return after.features.filter((feature) => feature.override === undefined && isTold(feature));
 }
 
 /** Of forge's own run of a feature's tests. */
@@ -75,10 +77,10 @@ export type Verdict = 'passing' | 'failing' | 'not_run';
 
 /** How the features stand after a cycle, as ids. `ran`: the results of forge's own runs. */
 export function compareFeatures(
-  before: Standing,
-  after: Standing,
+  before: CycleFacts,
+  after: CycleFacts,
   ran: ReadonlyMap<string, { verdict: Verdict }>,
-): { passing: string[]; gained: string[]; regressions: string[]; not_run: string[]; improved: boolean } {
+) {
   const known = new Map(before.features.map((feature) => [feature.id, feature]));
   const rows = after.features.map((now) => {
     const [old, result] = [known.get(now.id), ran.get(now.id)?.verdict];
@@ -112,8 +114,15 @@ export interface Judgment extends BoundEvidence {
   files_changed: number | null;
 }
 
+/** GOV-04: what was made of a cycle's work, as far as `[cycle]` allows. */
+export interface Kept {
+  commit: { hash: string; short: string; subject: string } | null;
+  /** The checkpoint's tag. */
+  checkpoint: string | null;
+}
+
 /** LTM, "Compliance Reporting Extension", for one cycle. */
-export interface CycleReport extends Judgment {
+export interface CycleReport extends Judgment, Kept {
   memory_write_performed: boolean;
   knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;
@@ -126,19 +135,14 @@ export interface CycleReport extends Judgment {
   evaluation: string | null;
   environment_valid: boolean;
   duration_ms: number;
-  /** GOV-04: what `[cycle]` allowed. */
-  commit: Kept['commit'];
-  checkpoint: Kept['checkpoint'];
 }
 
 /** Why the record could not be written. */
-export interface MemoryError {
-  kind: ErrorKind;
-  code: string;
-  message: string;
-  hint?: string | undefined;
-  exit: number;
-}
+export type MemoryError = Pick<ForgeError, 'kind' | 'code' | 'message' | 'hint' | 'exit'>;
+
+export const toMemoryError = ({ kind, code, message, hint, exit }: MemoryError): MemoryError => ({
+  ...{ kind, code, message, hint, exit },
+});
 
 /** One governed cycle. */
 export interface CycleResult {
@@ -187,13 +191,6 @@ export function exitOf({ classification, memory_error }: CycleResult): number {
   return classification !== null && hasFailed(classification) ? 1 : 0;
 }
 
-/** GOV-04: what was made of a cycle's work. */
-export interface Kept {
-  commit: { hash: string; short: string; subject: string } | null;
-  /** The checkpoint's tag. */
-  checkpoint: string | null;
-}
-
 const MAX_RUNS = 5;
 
 /** Describes the runs that judged a tree, for its commit message. */
@@ -213,13 +210,16 @@ export function describeKept({ commit, checkpoint }: Kept): string {
   return [...(commit ? [`commit ${commit.short}`] : []), ...(checkpoint ? [checkpoint] : [])].join(', ');
 }
 
-export type StopReason =
-  | 'max_cycles'
-  | 'max_time'
-  | 'max_failures'
-  | 'nothing_left'
-  | 'interrupted'
-  | 'error';
+/** Why a loop ends, for people. */
+export const STOP_REASONS = {
+  max_cycles: 'the requested number of cycles was run',
+  max_time: 'the time is up',
+  max_failures: 'too many cycles in a row failed or made no feature pass',
+  nothing_left: 'nothing is left to do',
+  interrupted: 'interrupted',
+  error: 'memory could not be written',
+};
+export type StopReason = keyof typeof STOP_REASONS;
 
 /** The result of a loop, including the loops that it continued. */
 export interface LoopResult {

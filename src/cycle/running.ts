@@ -71,8 +71,8 @@ function recordInterrupted(context: Context, left: CycleMark): void {
   removeBuilderFolder(left.key);
   const input = interruptedInput(left);
   const { cycle, known } = recordCycle(context, input);
-  if (known) return;
-  context.warnings.push(`Cycle ${cycle} was interrupted. It is recorded now, as ${input.classification}.`);
+  const now = `Cycle ${cycle} was interrupted. It is recorded now, as ${input.classification}.`;
+  if (!known) context.warnings.push(now);
 }
 
 /** Exit 3 `cycle.held` while a cycle runs here: nobody may move its files. */
@@ -190,18 +190,16 @@ export interface StageOutcome {
 const UNMARKED: ReadonlySet<StageName> = new Set(['supervisor', 'memory', 'report', 'sleep']);
 
 /** Runs and times a stage, and notes it in the mark. */
-export async function inStage<T extends StageOutcome>(
+export async function inStage(
   run: CycleRun,
   name: StageName,
-  work: () => Promise<T>,
-): Promise<T> {
+  work: () => Promise<StageOutcome>,
+): Promise<void> {
   const started = elapsed();
   if (!UNMARKED.has(name)) updateMark(run, { stage: name, stages: run.stages });
-  const outcome = await work();
-  const { status = 'ok', note } = outcome;
+  const { status = 'ok', note } = await work();
   const duration_ms = Math.round(elapsed() - started);
   const stage: Stage = { name, status, duration_ms, ...(note ? { note: oneLine(note, 500) } : {}) };
   run.stages.push(stage);
   run.watch.onStageEnd?.(stage);
-  return outcome;
 }

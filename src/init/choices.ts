@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS } from '../commit/rules.js';
 import { splitCommand } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { patternProblem } from '../core/pattern.js';
-import { checkText, isBranchName, oneLine } from '../core/text.js';
+import { checkText, firstNames, isBranchName, oneLine, oneOf } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
 import { findRepository, type Repository } from '../git/repository.js';
 import { type Context, requireSupervisor } from '../project/project.js';
@@ -28,7 +28,6 @@ export interface InitInput {
   agents?: string | undefined;
   /** The agents may use forge's everyday tools without asking. */
   allow?: boolean | undefined;
-  /** One of `HOOK_CHOICES`. */
   hooks?: string | undefined;
   /** Adds forge's block to the project's own hooks. */
   beside?: boolean | undefined;
@@ -40,11 +39,11 @@ export interface InitInput {
 export function checkChoices(context: Context, input: InitInput): void {
   const { stack, test, idPattern, branch, agents, hooks } = input;
   if (stack !== undefined || test) requireSupervisor(context, 'what features are judged by');
-  checkWord('stack', stack, STACKS);
+  if (stack !== undefined) oneOf(STACKS, stack, '--stack', 'init.stack');
   const names = agents?.split(',') ?? [];
-  if (names.length < 2) checkWord('agents', agents, AGENT_CHOICES);
-  else for (const name of names) checkWord('agents', name, AGENT_NAMES);
-  checkWord('hooks', hooks, HOOK_CHOICES);
+  const allowed = names.length > 1 ? AGENT_NAMES : AGENT_CHOICES;
+  for (const name of names) oneOf<string>(allowed, name, '--agents', 'init.agents');
+  if (hooks !== undefined) oneOf(HOOK_CHOICES, hooks, '--hooks', 'init.hooks');
   if (test) splitCommand(checkText(test, { what: '--test', lines: false }));
   const problem = idPattern ? patternProblem(idPattern) : null;
   if (problem !== null)
@@ -56,15 +55,6 @@ export function checkChoices(context: Context, input: InitInput): void {
     throw usage('init.branch', `--branch: ${JSON.stringify(oneLine(branch, 60))} is not a branch name.`, {
       field: 'branch',
     });
-}
-
-function checkWord(flag: string, given: string | undefined, allowed: readonly string[]): void {
-  if (given !== undefined && !allowed.includes(given))
-    throw usage(
-      `init.${flag}`,
-      `--${flag}: found ${JSON.stringify(oneLine(given, 40))}, allowed: ${allowed.join(' | ')}.`,
-      { field: flag },
-    );
 }
 
 const isConventional = ({ convention }: Findings): boolean =>
@@ -89,7 +79,6 @@ export function settingsFor({ test, idPattern, branch, hooks, agentsOnly }: Init
 export interface Proposal {
   name: 'stack' | 'test' | 'id_pattern' | 'branch' | 'commits';
   value: string;
-  /** Where it was found. */
   from: string;
   /** Whether `init` set it up. Commands to run are only set up on request. */
   taken: boolean;
@@ -123,9 +112,7 @@ export function listProposals(found: Findings, stack: Stack, input: InitInput): 
 /** `package.json, services/api/pyproject.toml` */
 function placesOf(parts: readonly Part[]): string {
   const places = parts.map(({ folder, by }) => (folder === '.' ? by : `${folder}/${by}`));
-  return places.length > 4
-    ? `${places.slice(0, 3).join(', ')} and ${places.length - 3} more`
-    : places.join(', ');
+  return firstNames(places, places.length > 4 ? 3 : 4);
 }
 
 /** Why a flag had no effect: existing files are never overwritten. */
@@ -151,10 +138,9 @@ export function ignoredFlags(input: InitInput, fresh: boolean, hasScript: boolea
 export function explainNoGit(from: string, repository: Repository | null): string[] {
   if (repository) return [];
   const around = findRepository(from);
+  if (!around) return ['git: this folder is not a repository; sessions end without a commit'];
   return [
-    around
-      ? `git: the repository around this folder is your home folder (${around.root}) and is left alone; for commits and recovery: git init`
-      : 'git: this folder is not a repository; sessions end without a commit',
+    `git: the repository around this folder is your home folder (${around.root}) and is left alone; for commits and recovery: git init`,
   ];
 }
 

@@ -75,14 +75,12 @@ const COMMENTS: Readonly<Record<string, string>> = {
 
 function render(result: InitResult, style: Style): string {
   const { root, created, repaired, kept, agents, hooks, skipped, next } = result;
-  const counts = [
-    [created, 'created'],
-    [repaired, 'put back'],
-    [kept, 'kept as they were'],
-  ] as const;
-  const summary = counts
-    .filter(([names]) => names.length > 0)
-    .map(([names, word]) => `${names.length} ${word}`);
+  const count = (names: readonly string[], word: string): string[] =>
+    names.length > 0 ? [`${names.length} ${word}`] : [];
+  const summary = [
+    ...[...count(created, 'created'), ...count(repaired, 'put back')],
+    ...count(kept, 'kept as they were'),
+  ];
   return [
     ...byFolder(created).map((line) => `${style.good('created ')}  ${line}`),
     ...repaired.map((name) => `${style.warn('put back')}  ${name}`),
@@ -117,22 +115,16 @@ function describeCommit({ agents, hooks, commit, skipped }: InitResult): string 
   return `${hasGit ? `${first}\n` : ''}To take this back: ${remove.join(' && ')}`;
 }
 
-const LABELS = {
-  stack: 'stack',
-  test: 'tests',
-  id_pattern: 'issue ids',
-  branch: 'branch',
-  commits: 'commits',
-} as const;
-
 /** What was found; whatever is not set up has the command that does it. */
 function renderProposals({ proposals }: InitResult, style: Style): string[] {
   if (proposals.length === 0) return [];
+  const labels: Record<string, string> = { test: 'tests', id_pattern: 'issue ids' };
   const rows = proposals.map(({ name, value, from, taken }) => {
-    if (taken) return [LABELS[name], value, style.dim(from)];
+    const label = labels[name] ?? name;
+    if (taken) return [label, value, style.dim(from)];
     const set = style.command(`forge config set checkpoint.verify ${JSON.stringify(value)}`);
     const how = name === 'test' ? `; to run it at checkpoints too: ${set}` : '';
-    return [LABELS[name], style.dim(value), `${style.dim(from)}${how}`];
+    return [label, style.dim(value), `${style.dim(from)}${how}`];
   });
   return ['', 'Found:', columns(rows, '  ')];
 }

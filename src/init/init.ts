@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { AGENTS, agentsHere } from '../agent/agents.js';
 import { ForgeError, usage } from '../core/error.js';
+import { filesBelow } from '../core/files.js';
 import {
   activeIssuesFile,
   configFile,
@@ -50,14 +51,12 @@ import { type Findings, isBareRepository, projectName, surveyProject } from './s
 export interface InitResult {
   root: string;
   stack: Stack;
-  /** The projects that init.sh sets up. */
   parts: Part[];
   created: string[];
   kept: string[];
   repaired: string[];
   /** What the repository says about itself; empty if forge was set up before. */
   proposals: Proposal[];
-  /** The agents and git hooks that were set up on request. */
   agents: string[];
   hooks: string[];
   /** Files outside `.forge/` that belong in the same commit. */
@@ -150,17 +149,21 @@ function writeAll(
 ): InitResult {
   const { disk, layout } = context;
   const fresh = isFresh(context);
-  const script = planScript(context, found, input.stack as Stack | undefined);
+  const stack = (input.stack as Stack | undefined) ?? found.stack;
+  const parts = partsFor(stack, found.parts);
+  // LAY-03: one that is there is kept.
+  const hasScript = disk.read(initScript(layout)) !== null;
+  const script = { path: initScript(layout), bytes: Buffer.from(composeScript(stack, parts)) };
   const files = treeFiles(context, name, settingsFor(input, found));
   const missing = files.filter(({ path }) => !disk.exists(path));
-  checkPlaces(context, missing, script);
+  checkPlaces(context, hasScript ? missing : [...missing, script]);
   const result: InitResult = {
-    ...{ root: layout.root, stack: script.stack, parts: script.parts },
+    ...{ root: layout.root, stack, parts },
     ...{ created: [], kept: [], repaired: [], agents: [], hooks: [], commit: [] },
-    proposals: fresh ? listProposals(found, script.stack, input) : [],
-    ...{ skipped: ignoredFlags(input, fresh, script.exists), next: [] },
+    proposals: fresh ? listProposals(found, stack, input) : [],
+    ...{ skipped: ignoredFlags(input, fresh, hasScript), next: [] },
   };
-  const note = (path: string, isMissing: boolean): void => {
+  const note: Note = (path, isMissing) => {
     const names = !isMissing ? result.kept : fresh ? result.created : result.repaired;
     names.push(shown(layout, path));
   };
@@ -168,15 +171,26 @@ function writeAll(
   disk.replaceAll(missing.map((file) => ({ ...file, expected: null })));
   for (const file of files) note(file.path, missing.includes(file));
   for (const folder of EMPTY_FOLDERS) disk.makeFolder(join(layout.dir, folder));
+  bringViews(context, note);
+  if (!hasScript) {
+    disk.replaceAll([{ ...script, mode: 0o777, expected: null }]);
+    // forge composed every line.
+    approveInitScript(context);
+  }
+  note(script.path, !hasScript);
+  if (fresh && input.test) approveTyped(context, [input.test]);
+  return result;
+}
+
+type Note = (path: string, isMissing: boolean) => void;
+
+function bringViews(context: Context, note: Note): void {
+  const { disk, layout } = context;
   const views = [featuresFile(layout), knowledgeFile(layout), activeIssuesFile(layout)];
   const before = new Set(views.filter((path) => disk.exists(path)));
   // A damaged file, or one of a newer forge, is left as it is.
   for (const refresh of [refreshViews, closeInvestigations]) warnIfFails(context, () => refresh(context));
   for (const path of views) note(path, !before.has(path));
-  writeScript(context, script);
-  note(initScript(layout), !script.exists);
-  if (fresh && input.test) approveTyped(context, [input.test]);
-  return result;
 }
 
 interface TreeFile {
@@ -186,6 +200,9 @@ interface TreeFile {
 
 /** npm renames or leaves out these files when it packs, so the templates have plain names. */
 const RENAMED: Record<string, string> = { gitignore: '.gitignore', gitattributes: '.gitattributes' };
+
+/** More than the templates have. */
+const MAX_FILES = 100;
 
 /** The folders that start empty. git does not keep them, so each writer creates its own. */
 const EMPTY_FOLDERS = [
@@ -208,12 +225,8 @@ const isRetired = ({ layout, repository }: Context, file: string): boolean => {
 function treeFiles(context: Context, name: string, settings: ReturnType<typeof settingsFor>): TreeFile[] {
   const { layout } = context;
   const top = join(templatesFolder(), 'forge');
-  const entries = readdirSync(top, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  const names = entries.map((entry) => relative(top, join(entry.parentPath, entry.name)));
-  const wanted = names.filter((file) => !isRetired(context, file));
-  return wanted.sort().map((file) => {
+  const wanted = filesBelow(top, MAX_FILES).filter((file) => !isRetired(context, file));
+  return wanted.map((file) => {
     const bytes = readFileSync(join(top, file));
     const path = templateTarget(layout, RENAMED[file] ?? file);
     if (file !== 'config.toml') return { path, bytes };
@@ -224,16 +237,15 @@ function treeFiles(context: Context, name: string, settings: ReturnType<typeof s
 }
 
 /** Checks everything before the first write: exit 4 for a symlink that leads out, exit 5 for text the guard refuses. */
-function checkPlaces({ disk, layout }: Context, missing: readonly TreeFile[], script: ScriptPlan): void {
+function checkPlaces({ disk }: Context, missing: readonly TreeFile[]): void {
   for (const { path, bytes } of missing) {
     disk.read(path);
     disk.checkContent(path, bytes);
   }
-  if (!script.exists) disk.checkContent(initScript(layout), Buffer.from(script.text));
 }
 
 /** Writes the first record (docs/ledger.md), unless the folder, the journal or git's index has a ledger already. */
-function bringLedger(context: Context, root: string, note: (path: string, isMissing: boolean) => void): void {
+function bringLedger(context: Context, root: string, note: Note): void {
   const { disk, layout, repository } = context;
   const folder = ledgerFolder(layout);
   const exists =
@@ -257,20 +269,7 @@ function warnIfFails(context: Context, work: () => void): void {
   }
 }
 
-/** LAY-03: the init.sh that this project should have. One that is there is kept. */
-interface ScriptPlan {
-  stack: Stack;
-  parts: Part[];
-  text: string;
-  exists: boolean;
-}
-
-function planScript({ disk, layout }: Context, found: Findings, chosen: Stack | undefined): ScriptPlan {
-  const stack = chosen ?? found.stack;
-  const parts = partsFor(stack, found.parts);
-  return { stack, parts, text: composeScript(stack, parts), exists: disk.read(initScript(layout)) !== null };
-}
-
+/** LAY-03: the init.sh that this project should have. */
 export function composeScript(stack: Stack, parts: readonly Part[]): string {
   const used = TOOLCHAINS.filter((name) => parts.some((part) => part.stack === name));
   // A chosen `mixed` without any projects yet: include everything, for projects that are added later.
@@ -289,14 +288,6 @@ function formatParts(parts: readonly Part[]): string {
 const quote = (word: string): string =>
   /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** Writes and approves the script, since forge composed every line. */
-function writeScript(context: Context, { text, exists }: ScriptPlan): void {
-  if (exists) return;
-  const path = initScript(context.layout);
-  context.disk.replaceAll([{ path, bytes: Buffer.from(text), mode: 0o777, expected: null }]);
-  approveInitScript(context);
-}
-
 /** `.forge/` is complete by now, so a refusal is reported and does not fail the command. */
 async function setUp(
   context: Context,
@@ -308,10 +299,9 @@ async function setUp(
       await install();
     } catch (error) {
       if (!(error instanceof ForgeError)) throw error;
-      const { hint } = error.details;
-      result.skipped.push(
-        `${what}: ${hint === undefined ? error.message : `${error.message.replace(/\.$/, '')}; ${hint}`}`,
-      );
+      const { hint, message } = error;
+      const why = hint === undefined ? message : `${message.replace(/\.$/, '')}; ${hint}`;
+      result.skipped.push(`${what}: ${why}`);
     }
   };
   if (agents !== undefined && agents !== 'none')

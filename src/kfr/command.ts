@@ -70,7 +70,6 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
   });
 }
 
-/** `ID=TEXT` */
 const ENTRY: Values = { live: ['kfr'] };
 
 const patch: CommandSpec<KfrPatched> = {
@@ -87,12 +86,7 @@ const patch: CommandSpec<KfrPatched> = {
       many: true,
       values: { words: ['ActiveContract:', 'Constraint:', 'OpenQuestion:'] },
     },
-    {
-      flags: '--remove <id>',
-      help: 'an entry that is no longer needed',
-      many: true,
-      values: { live: ['kfr'] },
-    },
+    { flags: '--remove <id>', help: 'an entry that is no longer needed', many: true, values: ENTRY },
     { flags: '--resolve <id=text>', help: 'an entry, and its answer', many: true, values: ENTRY },
     {
       flags: '--dismiss <id=reason>',
@@ -123,15 +117,9 @@ const patch: CommandSpec<KfrPatched> = {
   },
 };
 
-interface PatchFlags {
-  goal?: string;
-  plan?: string;
-  add?: string[];
-  remove?: string[];
-  resolve?: string[];
-  dismiss?: string[];
-  park?: string[];
-}
+type PatchFlags = { goal?: string; plan?: string } & Partial<
+  Record<'add' | 'remove' | 'resolve' | 'dismiss' | 'park', string[]>
+>;
 
 async function patchOf(call: Call, file: string | undefined): Promise<KfrPatch> {
   const operations = await fromFlags(call, call.options as PatchFlags);
@@ -146,12 +134,8 @@ async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['opera
   const operations: KfrPatch['operations'] = [];
   for (const op of ['resolve', 'dismiss', 'park'] as const)
     for (const word of flags[op] ?? []) {
-      const [id, text] = splitAt(
-        word,
-        '=',
-        `--${op} takes ID=TEXT`,
-        settling(op, isId(word) ? word : undefined),
-      );
+      const hint = settling(op, isId(word) ? word : undefined);
+      const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`, hint);
       operations.push({ op, id, [op === 'resolve' ? 'resolution' : 'reason']: text });
     }
   for (const id of flags.remove ?? []) operations.push({ op: 'remove', id });

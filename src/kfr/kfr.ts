@@ -14,7 +14,6 @@ import {
   closeEntries,
   countKfr,
   type Entry,
-  gateClosed,
   injection,
   KFR,
   type Kfr,
@@ -89,14 +88,11 @@ export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
   const operations = checkInput(KfrPatch, raw).operations as Operation[];
   if (operations.length === 0)
     throw usage('kfr.nothing', 'The patch has no operation.', { hint: 'forge kfr patch --help' });
-  if (operations.length > MAX_OPERATIONS)
-    throw usage(
-      'kfr.too_many',
-      `The patch has ${operations.length} operations; ${MAX_OPERATIONS} are allowed.`,
-    );
+  const tooMany = `The patch has ${operations.length} operations; ${MAX_OPERATIONS} are allowed.`;
+  if (operations.length > MAX_OPERATIONS) throw usage('kfr.too_many', tooMany);
   const { entry_characters: characters, tokens } = readConfig(context).kfr;
+  const { by } = madeBy(context);
   return changeKfr(context, (kfr) => {
-    const { by } = madeBy(context);
     const patched = applyPatch(kfr, operations, { characters, tokens }, timestamp(context), by);
     const { applied, warnings, refusals } = patched;
     if (refusals.length > 0) throw patchRefused(operations, patched);
@@ -139,25 +135,20 @@ export function kfrWrites({ layout }: Context, kfr: Kfr, expected?: Buffer | nul
 
 export interface KfrCleared {
   session: string;
-  /** The removed entries. */
   cleared: { id: string; kind: string; outcome: Outcome }[];
 }
 
 /** `forge kfr clear` (AGN-025 §10): removes all entries if the gate allows it. `dismiss` is the reason that opens it. */
 export function clearKfr(context: Context, { dismiss }: { dismiss?: string | undefined } = {}): KfrCleared {
   if (dismiss !== undefined) checkText(dismiss, { what: 'The reason', lines: false, maxBytes: 2000 });
+  const hint = 'forge kfr clear --yes --dismiss-all "why they no longer matter"';
   return changeKfr(context, (kfr) => {
-    const open = openEntries(kfr);
-    if (open.length > 0 && dismiss === undefined)
-      throw gateClosed(
-        open,
-        'The KFR cannot be cleared',
-        'forge kfr clear --yes --dismiss-all "why they no longer matter"',
-      );
+    if (dismiss === undefined) requireResolved(kfr, 'The KFR cannot be cleared', hint);
     const at = timestamp(context);
-    const dismissed = closeEntries(kfr, new Set(open.map(({ id }) => id)), 'dismissed', at, dismiss);
-    const cleared = kfr.entries.map(({ id, kind, requires_resolution }) => ({
-      ...{ id, kind, outcome: requires_resolution ? ('dismissed' as const) : ('expired' as const) },
+    const open = new Set(openEntries(kfr).map(({ id }) => id));
+    const dismissed = closeEntries(kfr, open, 'dismissed', at, dismiss);
+    const cleared = kfr.entries.map(({ id, kind }) => ({
+      ...{ id, kind, outcome: open.has(id) ? ('dismissed' as const) : ('expired' as const) },
     }));
     const answer = { session: sessionName(kfr.session ?? ''), cleared };
     return { kfr: cleared.length === 0 ? kfr : expireAll(dismissed, at), answer };

@@ -89,15 +89,14 @@ interface ContentRule {
 }
 
 /** AGN-024 §6 and AGN-025 §11: content that does not belong in a KFR, judged by its form, before normalization. */
-export function forbiddenContent(kind: Kind, text: string): ContentRule | null {
+export function forbiddenContent(kind: Kind, text: string): ContentRule | undefined {
   const head = text.slice(0, MAX_TEXT_BYTES);
-  return FORBIDDEN.find(({ test }) => test(kind, head)) ?? null;
+  return FORBIDDEN.find(({ test }) => test(kind, head));
 }
 
 /** Text that probably does not belong there. The author gets a warning and decides. */
-export function doubtfulContent(text: string): ContentRule | null {
-  return DOUBTFUL.find(({ pattern }) => pattern.test(text)) ?? null;
-}
+export const doubtfulContent = (text: string): ContentRule | undefined =>
+  DOUBTFUL.find(({ pattern }) => pattern.test(text));
 
 const ITEM = /^[ \t]{0,8}(?:[-*+•]|\d{1,3}[.)])[ \t]/gm;
 

@@ -28,7 +28,6 @@ export interface Applied {
   op: OperationName;
   id: string;
   kind: Kind;
-  /** The entry that was replaced. */
   replaced?: string;
 }
 

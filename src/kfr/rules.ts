@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type ForgeError, refused } from '../core/error.js';
+import { refused } from '../core/error.js';
 import { objectsIn } from '../core/json.js';
 import type { Format } from '../core/schema.js';
 import { countTokens, escapeControls, oneLine, plural } from '../core/text.js';
@@ -30,7 +30,6 @@ export function readKind(spelling: string): Kind | null {
   return KINDS.find((kind) => [kind, HEADINGS[kind], `${kind}s`].map(bare).includes(word)) ?? null;
 }
 
-/** How an entry left the KFR. */
 const OUTCOMES = ['replaced', 'removed', 'resolved', 'dismissed', 'promoted', 'expired'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -64,7 +63,6 @@ const ClosedEntry = z.looseObject({
 /** `local/kfr.json`: the entries of the running session. RFC-9060 §3.2 calls it `short-term/kfr.json`. */
 export const Kfr = z.looseObject({
   schema_version: z.optional(z.string()),
-  /** The session of these entries. */
   session: z.nullable(z.string()),
   /** The number of the last entry. Numbers are not reused in a session. */
   last: z.int().check(z.gte(0)),
@@ -90,13 +88,8 @@ export function closeEntries(
   by?: 'agent',
 ): Kfr {
   const closing = kfr.entries.filter(({ id }) => ids.has(id));
-  const closed = closing.map(({ parked: _, ...entry }) => ({
-    ...entry,
-    closed_at: at,
-    outcome,
-    words,
-    by,
-  }));
+  const how = { closed_at: at, outcome, words, by };
+  const closed = closing.map(({ parked: _, ...entry }) => ({ ...entry, ...how }));
   return {
     ...kfr,
     entries: kfr.entries.filter(({ id }) => !ids.has(id)),
@@ -130,12 +123,8 @@ export function formatEntries(entries: readonly Entry[]): string {
 }
 
 function formatEntry({ id, text, requires_resolution, parked }: Entry): string {
-  const marks = [
-    id,
-    ...(requires_resolution ? ['requires resolution'] : []),
-    ...(parked ? ['parked for a human'] : []),
-  ];
-  return `- [${marks.join(', ')}] ${escapeControls(text).replace(/[\n\u2028\u2029]/g, '\n    | ')}`;
+  const marks = `${id}${requires_resolution ? ', requires resolution' : ''}${parked ? ', parked for a human' : ''}`;
+  return `- [${marks}] ${escapeControls(text).replace(/[\n\u2028\u2029]/g, '\n    | ')}`;
 }
 
 /** The size of the entries in a prompt, without the header. */
@@ -178,7 +167,25 @@ export const answersIn = (kfr: unknown): { id: string; text: string }[] =>
  */
 export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
   const open = openEntries(kfr);
-  if (open.length > 0) throw gateClosed(open, what, hint);
+  const [first] = open;
+  if (!first) return;
+  const named = open.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 120)}`).join('; ');
+  const isParked = open.every(({ parked }) => parked !== undefined);
+  const wait = plural(open.length, 'entry waits for a person', 'entries wait for a person');
+  const require = plural(open.length, 'entry requires resolution', 'entries require resolution');
+  const ways = isParked
+    ? [
+        `${settling('resolve', first.id)}   # once it is answered`,
+        `forge note add "For a person: TEXT" && forge kfr patch --dismiss ${first.id}="noted"   # if it can wait`,
+        'forge start --resume latest   # for the next agent: you may stop without an end',
+      ]
+    : [settling('resolve', first.id), settling('dismiss', first.id)];
+  throw refused('gate.closed', `${what}: ${isParked ? wait : require}: ${named}`, {
+    hint: hint ?? ways.join('\n'),
+    data: {
+      entries: open.map(({ id, kind, text, parked }) => ({ id, kind, text, parked: parked !== undefined })),
+    },
+  });
 }
 
 const WORDS = {
@@ -208,25 +215,4 @@ export function stopReason(open: readonly Entry[], what: string): string {
     `  ${settling('dismiss', first)}`,
     ...(what === 'stop' ? [`  ${settling('park', first)}   # then you may stop and ask`] : []),
   ].join('\n');
-}
-
-export function gateClosed(open: readonly Entry[], what: string, hint?: string): ForgeError {
-  const named = open.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 120)}`).join('; ');
-  const first = open[0]?.id;
-  const isParked = open.every(({ parked }) => parked !== undefined);
-  const wait = plural(open.length, 'entry waits for a person', 'entries wait for a person');
-  const require = plural(open.length, 'entry requires resolution', 'entries require resolution');
-  const ways = isParked
-    ? [
-        `${settling('resolve', first)}   # once it is answered`,
-        `forge note add "For a person: TEXT" && forge kfr patch --dismiss ${first}="noted"   # if it can wait`,
-        'forge start --resume latest   # for the next agent: you may stop without an end',
-      ]
-    : [settling('resolve', first), settling('dismiss', first)];
-  return refused('gate.closed', `${what}: ${isParked ? wait : require}: ${named}`, {
-    hint: hint ?? ways.join('\n'),
-    data: {
-      entries: open.map(({ id, kind, text, parked }) => ({ id, kind, text, parked: parked !== undefined })),
-    },
-  });
 }

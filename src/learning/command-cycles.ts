@@ -7,7 +7,6 @@ import type { Consolidated, CycleInput, MemoryReport, RecordedCycle } from '../i
 import { CLASSIFICATIONS, SCOPES } from './evaluation.js';
 import { describeEvidence } from './proven.js';
 
-/** Of the patterns that a command records. */
 export const SCOPE: OptionSpec = {
   flags: '--scope <word>',
   help: 'of the patterns: execution (default), environment, governance or optimization',
@@ -33,38 +32,25 @@ const OPTIONS: readonly OptionSpec[] = [
   { flags: '--key <key>', help: 'a second cycle with the same key is not recorded' },
 ];
 
-interface Flags {
-  task?: string;
-  exitCode?: number;
-  signal?: string[];
-  pattern?: string[];
-  environmentValid?: string;
-  log?: string;
-  [flag: string]: unknown;
-}
-
-/** The fields that flags give. */
 async function fromFlags(call: Call): Promise<CycleInput> {
-  const flags = call.options as Flags;
-  if (flags.task === undefined || flags.exitCode === undefined)
+  const { options } = call;
+  const { task: task_id, exitCode: exit_code, classification, scope = 'execution', key } = options;
+  const { pattern, signal, environmentValid, log } = options as Record<string, never>;
+  if (task_id === undefined || exit_code === undefined)
     throw usage('record.what', 'Nothing to record: name a FILE (or -), or give --task and --exit-code.', {
       hint: 'forge memory record --task F-1 --exit-code 0 --classification SUCCESS',
     });
-  const scope = flags.scope ?? 'execution';
+  const patterns = (pattern as string[] | undefined)?.map((text) => ({ pattern: text, scope }));
   const fields = {
-    task_id: flags.task,
-    exit_code: flags.exitCode,
-    classification: flags.classification,
-    quality_signals: flags.signal && readSignals(flags.signal),
-    patterns: flags.pattern?.map((pattern) => ({ pattern, scope })),
-    regression_flags: flags.regression,
-    improvement_proposals: flags.proposal,
+    ...{ task_id, exit_code, classification, patterns, idempotency_key: key },
+    quality_signals: signal && readSignals(signal),
+    regression_flags: options.regression,
+    improvement_proposals: options.proposal,
     environment_valid:
-      flags.environmentValid &&
-      oneOf(['true', 'false'], flags.environmentValid, '--environment-valid', 'record.boolean') === 'true',
-    governance_violations: flags.violation,
-    log: flags.log === undefined ? undefined : await call.file(flags.log),
-    idempotency_key: flags.key,
+      environmentValid &&
+      oneOf(['true', 'false'], environmentValid, '--environment-valid', 'record.boolean') === 'true',
+    governance_violations: options.violation,
+    log: log === undefined ? undefined : await call.file(log),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as CycleInput;
 }
@@ -91,17 +77,14 @@ function readSignals(texts: readonly string[]): Record<string, string | number |
 type Recorded = RecordedCycle & { count: number; records: RecordedCycle[] };
 
 async function record(call: Call, file: string | undefined): Promise<Recorded> {
-  const inputs = file === undefined ? [await fromFlags(call)] : await fromFile(call, file);
+  const { task = null, exitCode = null } = call.options;
+  if (file !== undefined && (task !== null || exitCode !== null))
+    throw usage('record.both', 'Cycles come from a FILE or from flags, not from both.');
+  const inputs =
+    file === undefined ? [await fromFlags(call)] : await call.forge().memory.parse(await call.file(file));
   const { cycles, ...rest } = await call.forge().memory.recordMany(inputs);
   const last = cycles.at(-1) as RecordedCycle;
   return { ...last, ...rest, count: cycles.length, records: cycles };
-}
-
-async function fromFile(call: Call, file: string): Promise<CycleInput[]> {
-  const { task, exitCode } = call.options as Flags;
-  if (task !== undefined || exitCode !== undefined)
-    throw usage('record.both', 'Cycles come from a FILE or from flags, not from both.');
-  return call.forge().memory.parse(await call.file(file));
 }
 
 function renderRecord(value: Recorded, style: Style): string {
@@ -146,7 +129,6 @@ export const recordCommand = command<Recorded>({
   render: renderRecord,
 });
 
-/** What one cycle changed. */
 function describeNews(cycle: MemoryReport['cycles'][number]): string {
   const { promoted, contested, reinstated, governance_violations: violation, regression_flags } = cycle;
   const news = Object.entries({ promoted, contested, reinstated, violation, regression: regression_flags });

@@ -26,7 +26,6 @@ function renderWhen({ due, due_in, ran, waits }: Promoted, style: Style): string
 
 const MAX_ROWS = 40;
 
-/** The outcome for each pattern, and why. */
 function renderChanges(
   { ran, promoted, contested, reinstated, rejected }: Promoted,
   style: Style,
@@ -55,22 +54,22 @@ function renderChanges(
   ];
 }
 
-const renderTable = (rows: string[][]): string[] => (rows.length === 0 ? [] : [columns(rows, '  ')]);
-
 function renderPromoted(result: Promoted, style: Style): string {
   const { promoted, contested, reinstated, known } = result;
   const changed = new Set([...promoted, ...contested, ...reinstated].map(({ knowledge_id }) => knowledge_id));
   const rest = known.filter(({ knowledge_id }) => !changed.has(knowledge_id));
-  const doubted = rest.filter(({ status }) => status === 'contested');
-  const others = rest.filter(({ status }) => status !== 'contested');
-  const rows = [...renderChanges(result, style), ...others.map((entry) => knownRow(entry, style))];
+  const rowsOf = (isContested: boolean): string[][] =>
+    rest
+      .filter(({ status }) => (status === 'contested') === isContested)
+      .map((entry) => knownRow(entry, style));
+  const rows = [...renderChanges(result, style), ...rowsOf(false)];
+  const doubted = rowsOf(true);
   const more = rows.length - MAX_ROWS;
   return [
     renderWhen(result, style),
-    ...renderTable(rows.slice(0, MAX_ROWS)),
+    ...(rows.length > 0 ? [columns(rows.slice(0, MAX_ROWS), '  ')] : []),
     ...(more > 0 ? [style.dim(`  … ${more} more: forge memory promote "TEXT" shows one, --json all`)] : []),
-    ...(doubted.length > 0 ? [style.strong('Contested: do not rely on these')] : []),
-    ...renderTable(doubted.map((entry) => knownRow(entry, style))),
+    ...(doubted.length > 0 ? [style.strong('Contested: do not rely on these'), columns(doubted, '  ')] : []),
   ].join('\n');
 }
 

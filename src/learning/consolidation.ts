@@ -39,7 +39,6 @@ import {
   weighing,
 } from './rules.js';
 
-/** How far the next consolidation is. */
 type Assessment = ReturnType<typeof assess>;
 
 /** LTM-08: how many cycles are left until the next one (0: it is due), and why a due one waits. Writes nothing. */
@@ -102,7 +101,7 @@ export function afterRecording(context: Context) {
   const assessment = uncovered < WINDOW ? null : assess(context);
   const plan = assessment && consolidate(context, assessment);
   const { due_in, waits } = assessment ?? { due_in: WINDOW - uncovered, waits: null };
-  const outcomes = (entries: readonly Known[] = []): Known[] =>
+  const outcomes = (entries: readonly Known[] = []) =>
     entries.map(({ knowledge_id, pattern, scope }) => ({ knowledge_id, pattern, scope }));
   return {
     ran: plan !== null,
@@ -193,8 +192,6 @@ const CorrectionInput = z.strictObject({
   reason: z.optional(z.string()),
 });
 
-const LIST = { hint: 'forge memory promote' };
-
 /** LTM-14: a human corrects knowledge. Settles an invalidation and contests of the same pattern. */
 export async function appendCorrection(
   context: Context,
@@ -211,8 +208,7 @@ export async function appendCorrection(
     const known = readKnowledge(memory).get(knowledge_id);
     const weighed = weighEvidence(memory.records('evaluation'), weighing(memory)).get(knowledge_id);
     return {
-      kind: 'correction',
-      ...{ knowledge_id, pattern, evidence_cycles: [], confidence: 'high', scope },
+      ...{ kind: 'correction', knowledge_id, pattern, evidence_cycles: [], confidence: 'high', scope },
       ...{ created_at: timestamp(context), evidence: [] },
       settles: [...(known?.contested ?? []), ...(known?.invalidated ?? [])],
       // The human knew what has contradicted it so far.
@@ -258,8 +254,8 @@ function findKnown(context: Context, name: string): Known {
   const isId = /^[0-9a-f]{6,64}$/.test(name);
   const memory = readMemory(context);
   const known = readKnowledge(memory);
-  const candidates = openCandidates(memory, known).map(({ id, pattern, scope }) => ({
-    ...{ knowledge_id: knowledgeId(scope, pattern), pattern, scope, record: id },
+  const candidates = openCandidates(memory, known).map(({ id: record, pattern, scope }) => ({
+    ...{ knowledge_id: knowledgeId(scope, pattern), pattern, scope, record },
   }));
   const found = [...known.values(), ...candidates].filter(({ knowledge_id, record, pattern }) =>
     isId
@@ -268,20 +264,20 @@ function findKnown(context: Context, name: string): Known {
   );
   const [only] = found;
   if (only && found.length === 1) return only;
-  const shown = JSON.stringify(oneLine(name, 80));
-  throw only
-    ? usage('knowledge.ambiguous', `${shown} is ambiguous: ${found.length} match. Name one by its id.`, LIST)
-    : usage('knowledge.unknown', `No knowledge matches ${shown}.`, LIST);
+  const [shown, list] = [JSON.stringify(oneLine(name, 80)), { hint: 'forge memory promote' }];
+  if (!only) throw usage('knowledge.unknown', `No knowledge matches ${shown}.`, list);
+  const message = `${shown} is ambiguous: ${found.length} match. Name one by its id.`;
+  throw usage('knowledge.ambiguous', message, list);
 }
 
 /** LTM-14: consolidation waits until a human ends that. Recording continues. */
 export async function freezeConsolidation(
   context: Context,
-  input: { reason?: string; end?: boolean },
+  { reason, end }: { reason?: string; end?: boolean },
 ): Promise<Overridden> {
-  const action = input.end ? 'unfreeze' : 'freeze';
-  const what = input.end ? 'Unfreezing consolidation' : 'Freezing consolidation';
-  const decision = requireDecision(context, what, input.reason);
+  const action = end ? 'unfreeze' : 'freeze';
+  const what = `${end ? 'Unfreezing' : 'Freezing'} consolidation`;
+  const decision = requireDecision(context, what, reason);
   requireMemory(context);
   return { audit: storeAudit(context, { kind: 'override', action, ...decision }), action };
 }

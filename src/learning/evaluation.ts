@@ -54,7 +54,6 @@ export const Evidence = z.strictObject({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** The evaluation of a cycle. */
 const judged = {
   classification: z.optional(z.enum(CLASSIFICATIONS)),
   environment_valid: z.optional(z.boolean()),
@@ -87,28 +86,23 @@ export type CycleInput = z.infer<typeof CycleInput>;
 
 /** A cycle's execution record. Clones may repeat a number, so evidence names ids. */
 export function executionBody(input: CycleInput, key: string, now: string, cycle: number): Body {
-  const { task_id, exit_code, started_at = now, finished_at = now, log, stages } = input;
+  const { task_id, exit_code, started_at = now, finished_at = now, stages } = input;
+  const log = keepLog(input.log);
   return {
     ...{ tier: 'execution', kind: 'cycle', key, cycle, task_id, exit_code, started_at, finished_at },
-    log: keepLog(log),
-    stages,
+    ...{ log, stages },
   };
 }
 
 function keepLog(log: string | Log | undefined): Log | undefined {
   if (typeof log !== 'string') return log;
   const bytes = Buffer.from(log);
-  return {
-    tail: lastBytes(bytes),
-    bytes: bytes.length,
-    sha256: sha256(bytes),
-  };
+  return { tail: lastBytes(bytes), bytes: bytes.length, sha256: sha256(bytes) };
 }
 
 export const isEvaluated = (input: CycleInput): boolean =>
   Object.keys(judged).some((field) => input[field as keyof CycleInput] !== undefined);
 
-/** A cycle's evaluation record. */
 export function evaluationBody(input: CycleInput, key: string, cycle: number, execution: string): Body {
   return {
     ...{ tier: 'evaluation', kind: 'cycle', key, cycle, execution },
@@ -161,9 +155,8 @@ export interface BoundEvidence {
 
 /** The runs that fit into a record, failures first if some do not. */
 export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
-  const rank = ({ exit_code, not_run }: Evidence): number =>
-    exit_code === 0 && not_run === undefined ? 1 : 0;
-  const sorted = runs.toSorted((a, b) => rank(a) - rank(b));
+  const isPassed = ({ exit_code, not_run }: Evidence): boolean => exit_code === 0 && not_run === undefined;
+  const sorted = runs.toSorted((a, b) => Number(isPassed(a)) - Number(isPassed(b)));
   const kept = fitting(sorted, 256 * 1024);
   if (kept.length === runs.length) return { evidence: [...runs] };
   return { evidence: kept, evidence_left_out: runs.length - kept.length };

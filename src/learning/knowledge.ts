@@ -7,24 +7,14 @@ import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
 import { type Proven, readProven } from './proven.js';
-import {
-  countCycles,
-  evidenceOf,
-  isLesson,
-  type Plan,
-  type Weighed,
-  weighEvidence,
-  weighing,
-} from './rules.js';
+import { countCycles, evidenceOf, isLesson, type Plan, weighEvidence, weighing } from './rules.js';
 
 /** All knowledge by its id. Works while memory is halted. */
 export const readKnowledge = (memory: Memory): Map<string, Proven> =>
   readProven(memory.records('knowledge'), (id) => memory.graph.has(id));
 
-/** A piece of knowledge as answers list it. */
-type KnownPattern = Omit<Proven, 'record' | 'contested' | 'invalidated' | 'answered'>;
-
-export const listKnown = (memory: Memory): KnownPattern[] =>
+/** All knowledge as answers list it. */
+export const listKnown = (memory: Memory) =>
   [...readKnowledge(memory).values()].map(
     ({ record: _, contested: _contested, invalidated: _invalidated, answered: _answered, ...known }) => known,
   );
@@ -45,7 +35,7 @@ export function openInvestigations(context: Context, contested: Plan['contested'
  * them open. Rewrites active.json, and imports a person's edits.
  */
 export function closeInvestigations(context: Context): void {
-  const { disk, layout, world } = context;
+  const { disk, layout } = context;
   changeActive(context, (issues) => {
     // Knowledge is read only if there is an investigation.
     if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
@@ -53,9 +43,9 @@ export function closeInvestigations(context: Context): void {
     return issues.filter((unit) => {
       const id = investigatedBy(unit);
       if (id === null || proven.get(id)?.status === 'contested') return true;
-      const updated_at = world.now().toISOString();
-      const done = { schema_version: UNIT.version, ...unit, state: 'done', updated_at };
-      disk.replace(doneIssueFile(layout, unit.linear_id), encodeDocument(done));
+      const ended = { state: 'done', updated_at: timestamp(context) };
+      const done = encodeDocument({ schema_version: UNIT.version, ...unit, ...ended });
+      disk.replace(doneIssueFile(layout, unit.linear_id), done);
       return false;
     });
   });
@@ -65,10 +55,10 @@ export function closeInvestigations(context: Context): void {
 const MAX_OPEN = 100;
 
 /** `C-317204`: six decimal digits made from the knowledge id, the same in every clone. */
-export const candidateId = (knowledge_id: string): string =>
-  `C-${String(Number.parseInt(knowledge_id.slice(0, 12), 16) % 1e9)
-    .padStart(9, '0')
-    .slice(0, 6)}`;
+export function candidateId(knowledge_id: string): string {
+  const number = Number.parseInt(knowledge_id.slice(0, 12), 16) % 1e9;
+  return `C-${String(number).padStart(9, '0').slice(0, 6)}`;
+}
 
 /** Older records are left out, so that a session starts as fast after years as after weeks. */
 const RECENT = 5000;
@@ -82,11 +72,10 @@ export function recentEvaluations(memory: Memory): Identified[] {
 
 /** What is not knowledge yet, also when its evidence suffices for the next promotion: seen most often first, then the newest. */
 export function openCandidates(memory: Memory, known = readKnowledge(memory)) {
-  const isOpen = (weighed: Weighed): boolean => weighed.seen.length > 0 && !known.has(weighed.knowledge_id);
   // Execution records are checked only at promotion.
   const options = { ...weighing(memory), has: () => true };
   return [...weighEvidence(recentEvaluations(memory), options).values()]
-    .filter(isOpen)
+    .filter(({ seen, knowledge_id }) => seen.length > 0 && !known.has(knowledge_id))
     .map((weighed) => ({
       ...{ id: candidateId(weighed.knowledge_id), pattern: weighed.pattern, scope: weighed.scope },
       ...{ seen: countCycles(weighed), clean: evidenceOf(weighed).length, isLesson: isLesson(weighed) },

@@ -37,11 +37,8 @@ export interface Proven {
 }
 
 /** "tested in 3 cycles", "reported 10 times" or "by a human". */
-export function describeEvidence({
-  kind,
-  tested,
-  reported,
-}: Pick<Proven, 'kind' | 'tested' | 'reported'>): string {
+export function describeEvidence(known: Pick<Proven, 'kind' | 'tested' | 'reported'>): string {
+  const { kind, tested, reported } = known;
   if (kind === 'correction') return 'by a human';
   const parts = [
     ...(tested > 0 ? [`tested in ${plural(tested, 'cycle')}`] : []),
@@ -51,17 +48,12 @@ export function describeEvidence({
 }
 
 /** "C-317204: tests need -x, seen 2 times". One that was seen often enough says what it waits for. */
-export const describeCandidate = (candidate: {
-  id: string;
-  pattern: string;
-  seen: number;
-  clean: number;
-}): string => {
+export function describeCandidate(candidate: { id: string; pattern: string; seen: number; clean: number }) {
   const { id, pattern, seen, clean } = candidate;
-  const lacks = `, ${clean} with passed feature tests (${ENOUGH} are needed)`;
-  const state = clean >= ENOUGH ? ', to be promoted' : seen >= ENOUGH ? lacks : '';
-  return `${id}: ${oneLine(pattern, 200)}, seen ${plural(seen, 'time')}${state}`;
-};
+  const line = `${id}: ${oneLine(pattern, 200)}, seen ${plural(seen, 'time')}`;
+  if (clean >= ENOUGH) return `${line}, to be promoted`;
+  return seen < ENOUGH ? line : `${line}, ${clean} with passed feature tests (${ENOUGH} are needed)`;
+}
 
 /** Knowledge by its id, from its records in order of (n, id). A record whose evidence is not here (`has`) does not count. */
 export function readProven(
@@ -76,8 +68,8 @@ export function readProven(
   const settled = new Set(settling.flatMap(({ record }) => textsIn(record.settles)));
   for (const entry of sound) applyTo(proven, entry, settled);
   for (const entry of proven.values()) {
+    if (entry.contested.length > 0) entry.status = 'contested';
     if (entry.invalidated.length > 0) entry.status = 'invalid';
-    else if (entry.contested.length > 0) entry.status = 'contested';
   }
   return proven;
 }

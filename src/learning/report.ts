@@ -82,7 +82,6 @@ function describeCycles(memory: Memory, names: ReadonlyMap<string, string>): Cyc
 
 /** LTM, "Compliance Reporting Extension", for one cycle. */
 function describeCycle(
-  /** Of its execution record. */
   execution: string,
   { n, cycle, task_id, started_at, finished_at, at = '', exit_code }: Identified['record'],
   judged: Identified['record'] | undefined,

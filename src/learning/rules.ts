@@ -120,7 +120,6 @@ export const endKey = (session: string): string => session.replace('session-', '
 export const isLesson = ({ seen }: Weighed): boolean =>
   seen.every(({ evaluation: { record } }) => record.key === endKey(String(record.session)));
 
-/** How many cycles show it. */
 export const countCycles = ({ seen }: Weighed): number => new Set(seen.map(({ cycle }) => cycle)).size;
 
 /** The conditions that a pattern fails; none if it has earned its promotion (LTM-06). */

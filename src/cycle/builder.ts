@@ -22,7 +22,6 @@ import { showFocus } from '../session/running.js';
 import { requireTrust } from '../trust/trust.js';
 import { type CycleFacts, NO_TASK } from './rules.js';
 
-/** How to show the output of a process, and to end it. */
 type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
 
 /** A private folder with the builder's briefing and its observations. The key is that of the cycle. */
@@ -203,7 +202,6 @@ const Note = z.strictObject({ note: Line });
 
 export interface Observations {
   patterns: NonNullable<CycleInput['patterns']>;
-  /** Ids of candidates. */
   confirmed: string[];
   notes: string[];
   /** What was left out, and why: `line 3: …`. */

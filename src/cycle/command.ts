@@ -11,7 +11,6 @@ const TIMEOUT: OptionSpec = {
   number: [1, 604_800],
 };
 
-/** Shows the progress, and lets Ctrl-C end the cycle cleanly. */
 function watchCycle(call: Call): CycleWatch & { end(): void } {
   const view = call.view(makeCycleView);
   return { ...view, ...call.stops(view.note) };
@@ -158,7 +157,6 @@ interface CycleView {
 /** Longer lines are split, so that output without line ends is shown. */
 const MAX_LINE = 4096;
 
-/** Prints to stderr. With `write` null, prints nothing. */
 function makeCycleView(write: ((text: string) => void) | null, style: Style): CycleView {
   let open = '';
   const print = (text: string): void => write?.(text);

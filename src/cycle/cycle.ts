@@ -141,7 +141,6 @@ async function takeTask(run: CycleRun): Promise<StageOutcome> {
 
 const LOOK_MS = 3000;
 
-/** Runs init.sh, which prepares the environment. */
 async function prepare(run: CycleRun): Promise<StageOutcome> {
   if (run.watch.finish?.aborted) return { status: 'skipped', note: 'interrupted' };
   const failed = (note: string): StageOutcome => {
@@ -159,7 +158,6 @@ async function prepare(run: CycleRun): Promise<StageOutcome> {
   }
 }
 
-/** The default time limit of the command. */
 const TIMEOUT_SECONDS = 1800;
 
 async function execute(run: CycleRun): Promise<StageOutcome> {

@@ -27,7 +27,6 @@ import {
   type Findings,
   findRerun,
   type GuardedFile,
-  isPassing,
   type Judgment,
   type Verdict,
 } from './rules.js';
@@ -36,13 +35,9 @@ import { type CycleRun, outputOf } from './running.js';
 export interface Evaluation {
   classification: Classification;
   found: Judgment;
-  /** Whether the task's tests pass. */
   passes: boolean;
-  passing_before: number;
   /** The working tree before the tests ran. Null when unknown. */
   tree: string | null;
-  /** Features that became passing in forge's own runs. */
-  gained: string[];
   /** What could not be judged, and why. */
   notes: string[];
   /** The run of the task's tests, if it did not pass. */
@@ -89,8 +84,7 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
       files_changed: changed?.files.length ?? null,
     },
     passes: passing.includes(run.task),
-    passing_before: before.features.filter(isPassing).length,
-    ...{ tree, gained, notes },
+    ...{ tree, notes },
     failed: own && own.verdict !== 'passing' ? own : null,
   };
 }

@@ -31,7 +31,6 @@ export const LoopOptions = z.strictObject({
   sleep_seconds: z.optional(z.int().check(z.gte(0), z.lte(604_800))),
   /** Cycles in a row that failed, or in which nothing began to pass. Default 3. */
   max_failures: z.optional(z.int().check(z.gte(1))),
-  /** Continue with the counts of the loop before. */
   resume: z.optional(z.boolean()),
 });
 export type LoopOptions = z.infer<typeof LoopOptions>;
@@ -113,7 +112,6 @@ async function repeat(loop: Loop): Promise<LoopResult> {
   }
 }
 
-/** Waits until a person ends the loop. */
 const rest = ({ finish }: LoopWatch, ms: number): Promise<void> =>
   setTimeout(ms, undefined, finish ? { signal: finish } : {}).catch(() => undefined);
 

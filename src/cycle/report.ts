@@ -29,6 +29,7 @@ import {
   describeKept,
   describeRuns,
   hasFailed,
+  isPassing,
   type Judgment,
   type Kept,
   type MemoryError,
@@ -69,10 +70,11 @@ function storeNotes({ context, task, observations: { notes } }: CycleRun): void 
 }
 
 async function describe(
-  { context, mark, stages, task, ran, observations, environment_valid }: CycleRun,
-  { classification, passing_before, found }: Evaluation,
+  { context, mark, stages, task, before, ran, observations, environment_valid }: CycleRun,
+  { classification, found }: Evaluation,
 ): Promise<CycleInput> {
   const { features, features_passing, gained: _, files_changed, tests_changed, ...judged } = found;
+  const passing_before = before.features.filter(isPassing).length;
   return {
     task_id: task,
     exit_code: ran?.exit_code ?? null,
@@ -155,7 +157,7 @@ async function keepCycle(
   summary: string,
 ): Promise<Kept> {
   const { context, trees } = run;
-  const { classification, tree, gained } = evaluation;
+  const { classification, tree, found } = evaluation;
   const kept: Kept = { commit: null, checkpoint: null };
   if (hasFailed(classification) || trees === null || tree === null) return kept;
   const allowed = readConfig(context).cycle;
@@ -163,9 +165,9 @@ async function keepCycle(
     kept.commit = await orWarn(context, 'The cycle is not committed', () =>
       commitCycle(run, evaluation, summary),
     );
-  if (allowed.checkpoint && gained.length > 0)
+  if (allowed.checkpoint && found.gained.length > 0)
     kept.checkpoint = await orWarn(context, 'The cycle made no checkpoint', () =>
-      checkpointCycle(run, evaluation.found, `${summary}\nRecord: ${recorded.execution.id}`),
+      checkpointCycle(run, found, `${summary}\nRecord: ${recorded.execution.id}`),
     );
   return kept;
 }

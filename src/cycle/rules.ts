@@ -9,7 +9,6 @@ export const NO_TASK = 'none';
 
 /** The facts that a cycle is judged by. */
 export interface Findings {
-  /** Broken rules. */
   violations: readonly string[];
   /** Features that passed before and fail now. */
   regressions: readonly string[];
@@ -107,7 +106,6 @@ export interface Judgment extends BoundEvidence {
   regression_flags: string[];
   /** GOV-05: files that judge the work and changed, which makes the cycle at most a PARTIAL_SUCCESS. */
   tests_changed: string[];
-  /** Features that began to pass. */
   gained: string[];
   features_passing: number;
   features: number;
@@ -130,7 +128,6 @@ export interface CycleReport extends Judgment, Kept {
   /** The results of the consolidation, if one was due. */
   promoted: { knowledge_id: string; pattern: string }[];
   contested: { knowledge_id: string; pattern: string }[];
-  /** Ids of the written records. */
   execution: string | null;
   evaluation: string | null;
   environment_valid: boolean;
@@ -226,7 +223,6 @@ export interface LoopResult {
   cycles: number;
   stopped_by: StopReason;
   by_classification: Record<string, number>;
-  /** Why, for people. */
   reason: string;
   /** With `error`. Its exit code is that of the loop. */
   error?: MemoryError;

@@ -38,7 +38,6 @@ export const CycleMark = z.looseObject({
   started_at: z.iso.datetime(),
   task_id: z.string().check(z.minLength(1)),
   stage: z.enum(STAGES),
-  /** The completed stages. */
   stages: z.array(Stage),
   /** The record, once it is known. */
   input: z.optional(z.unknown()),
@@ -135,7 +134,6 @@ export function dropMark({ context, mark }: CycleRun): void {
 export const CycleOptions = z.strictObject({
   command: z.array(z.string()).check(z.minLength(1)),
   task: z.optional(z.string()),
-  /** For the command. */
   timeout_seconds: z.optional(z.int().check(z.gte(1), z.lte(604_800))),
 });
 export type CycleOptions = z.infer<typeof CycleOptions>;
@@ -144,7 +142,6 @@ export interface CycleWatch {
   onStageEnd?(stage: Stage): void;
   /** The first MiB of init.sh, of the command and of the task's tests, and the end of other tests that fail. */
   onOutput?(text: string): void;
-  /** Part of a loop. */
   isLoop?: boolean;
   /** Finish and record the current cycle, then stop. */
   finish?: AbortSignal;
@@ -162,7 +159,6 @@ export interface CycleRun {
   stages: Stage[];
   environment_valid: boolean;
   task: string;
-  /** The claim of its task (EVT-03). */
   claim: HeldTask | null;
   before: CycleFacts;
   /**

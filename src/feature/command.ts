@@ -59,7 +59,6 @@ function paint(feature: Feature, style: Style): string {
   return (colors[feature.status] ?? style.dim)(describeStatus(feature).padEnd(15));
 }
 
-/** The ways out of `unproven`. */
 const waysToProve = (id: string, style: Style): string =>
   columns(
     [

@@ -47,7 +47,6 @@ export interface FeatureList {
 }
 
 export interface AddedFeature extends FeatureList {
-  /** The result of the first run of its tests; absent without tests. */
   first_run?: FirstRun;
 }
 
@@ -321,7 +320,6 @@ export function importFeatures(context: Context, { text }: { text: string }): Im
   });
 }
 
-/** One line of a list to import. */
 type ListEntry = FeatureChange & { id?: string | undefined; name: string; ticked?: boolean };
 
 /**

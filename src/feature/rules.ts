@@ -228,7 +228,6 @@ export function makeId(features: readonly Feature[], name: string): string {
 /** Only `from` has new blockers, so a new cycle includes it. The error names the shortest one. */
 function refuseCycle(features: readonly Feature[], from: Feature): void {
   const known = new Map(features.map((feature) => [feature.id, feature]));
-  /** What waits for each blocker. */
   const waiting = new Map<string, string>();
   const ids = [from.id];
   for (const id of ids)

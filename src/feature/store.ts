@@ -57,7 +57,6 @@ function encodeFeature(feature: Feature, before?: Buffer): Buffer {
   return encodeFields(feature.id, { schema_version: FEATURE.version, ...known, ...feature }, before);
 }
 
-/** By age, then by id. */
 function arrange(features: Feature[]): Feature[] {
   const twice = findDuplicate(features);
   if (twice !== undefined)

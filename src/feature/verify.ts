@@ -58,7 +58,6 @@ export interface TestWatch {
 }
 
 export interface VerifyWatch extends TestWatch {
-  /** A command is about to run. */
   onStart?(feature: string, command: string): void;
   onResult?(result: FeatureResult): void;
   onRun?(feature: string, run: ProcessRun): void;
@@ -343,7 +342,6 @@ export function whyNotRun(run: ProcessRun, isFirst = false): string | null {
 export interface FirstRun {
   /** A new feature's tests should have `failed`: there is work to do, and they notice. */
   result: 'failed' | 'passed' | 'not_run';
-  /** Why it failed or did not run. */
   reason?: string;
   /** Of a failure's output, the line that says most; that it was stopped. */
   line?: string;

@@ -6,7 +6,6 @@ import type { EditedArchitecture, Learning, Note, Observed, ShownArchitecture } 
 import { describeObserved } from '../project/project.js';
 import { ANY_TASK, describeLearning } from './rules.js';
 
-/** The part that agents get. */
 function fed({ invariants }: Pick<ShownArchitecture, 'invariants'>, style: Style): string {
   if (invariants.length > 0) return `${plural(invariants.length, 'invariant')} for every briefing`;
   return style.warn('nothing for the briefing: no list below a heading "Invariants"');

@@ -57,7 +57,6 @@ export function addLearning(context: Context, raw: NewLearning): Added | Observe
   return keepLearnings(context, [entry], timestamp(context))[0] as Added;
 }
 
-/** Stores the new ones, in one step. */
 export function keepLearnings(context: Context, entries: readonly NewLearning[], at: string): Added[] {
   const kept: Added[] = [];
   const session = readRunning(context)?.id;

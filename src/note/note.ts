@@ -38,9 +38,7 @@ export interface Note {
   from?: string;
   /** The file of another tool that it was imported from. */
   source?: string;
-  /** Written by an agent. */
   by?: 'agent';
-  /** Ids of the notes that it replaces. */
   removes?: string[];
   /** Nothing was added: a note with this text stands already. */
   duplicate?: true;

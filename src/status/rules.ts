@@ -92,7 +92,6 @@ export function judgeProgress(entries: readonly number[] | null, now: Date): Rem
 
 interface FeatureFacts {
   counts: Readonly<Record<FeatureStatus, number>>;
-  /** Ids whose tests fail. */
   failing?: readonly string[];
   /** Ids marked passing without evidence, which count as in progress. */
   claims: readonly string[];
@@ -203,8 +202,8 @@ export function judgeGit(facts: GitFacts): Remark[] {
   // A merge or rebase in progress may be what settles it.
   if (!operation && upstream && upstream.ahead > 0 && upstream.behind > 0) {
     const { name, ahead, behind } = upstream;
-    const fix = `git merge ${name}   (or, if nobody else has your commits: git rebase ${name})`;
-    remarks.push(red(`diverged from ${name}: ${plural(ahead, 'commit')} ahead, ${behind} behind`, fix));
+    const ways = `git merge ${name}   (or, if nobody else has your commits: git rebase ${name})`;
+    remarks.push(red(`diverged from ${name}: ${plural(ahead, 'commit')} ahead, ${behind} behind`, ways));
   }
   if (operation) remarks.push(yellow(`${operation} is in progress`, FINISH));
   const changes = CHANGES.flatMap(([kind, name]) => (countOf(kind) > 0 ? plural(countOf(kind), name) : []));

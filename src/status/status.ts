@@ -238,13 +238,11 @@ export interface TreeNode {
   kind: FolderKind;
   /** Of a file: its size in bytes. */
   bytes?: number;
-  /** Of a folder. */
   children?: TreeNode[];
   /** How many entries of a folder are left out. */
   more?: number;
 }
 
-/** Entries of one folder. */
 const MAX_ENTRIES = 200;
 const MAX_DEPTH = 6;
 

@@ -133,13 +133,7 @@ describe('the evidence of a feature', () => {
 
   it('FEA-04 unknown fields survive every write, at every level', async () => {
     const project = await makeForge();
-    const extra = {
-      id: 'A',
-      name: 'a',
-      status: 'failing',
-      tests: ['true'],
-      ...KEPT,
-    };
+    const extra = { id: 'A', name: 'a', status: 'failing', tests: ['true'], ...KEPT };
     putFeatures(project, [extra, { ...extra, id: 'B' }], { team: { colour: 'blue' }, z: null });
     const view = { schema_version: '1.0', list: 'mine', features: [] };
     project.write(FEATURES, JSON.stringify(view));

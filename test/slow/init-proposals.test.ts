@@ -44,12 +44,7 @@ describe('proposals of forge init', () => {
         taken: true,
       },
       { name: 'test', value: 'npm test', from: 'package.json', taken: false },
-      {
-        name: 'id_pattern',
-        value: 'SHOP-\\d+',
-        from: 'recent commits',
-        taken: true,
-      },
+      { name: 'id_pattern', value: 'SHOP-\\d+', from: 'recent commits', taken: true },
       { name: 'branch', value: 'main', from: 'git', taken: true },
     ]);
     expect(result.parts.map(({ stack, folder }) => `${stack} ${folder}`)).toEqual([

@@ -85,7 +85,7 @@ function commandsPage(groups, sources) {
     ...groups.flatMap(({ name, summary, commands }) => [
       `## ${name === 'where' ? 'forge' : `forge ${name}`}`,
       ...(commands.length > 1 ? [`${summary}.`] : []),
-      ...(ABOUT[name]?.text ? [cell(ABOUT[name].text)] : []),
+      ...(ABOUT[name] ? [cell(ABOUT[name])] : []),
       ...commands.map((spec) => commandSection(spec, sources)),
     ]),
     '## Options of every command',

@@ -23,7 +23,7 @@ function commandLines(entry, spec, { ABOUT, optionsOf, helpOf }) {
   return [
     `.SS ${plain(usage)}`,
     plain(`${spec.summary}.`),
-    ...(ABOUT[full]?.text ? ['.PP', plain(ABOUT[full].text)] : []),
+    ...(ABOUT[full] ? ['.PP', plain(ABOUT[full])] : []),
     ...terms(optionsOf(spec).map((option) => [option.flags, helpOf(option)])),
   ];
 }

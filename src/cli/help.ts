@@ -1,7 +1,7 @@
 import { usage } from '../core/error.js';
 import { namesLike, oneLine } from '../core/text.js';
 import { defaultSettings, topicText } from '../index.js';
-import { ABOUT, ENVIRONMENT_HELP, EXIT_CODE_HELP, TOPICS } from './about.js';
+import { ABOUT, ENVIRONMENT_HELP, EXIT_CODE_HELP, EXITS, TOPICS } from './about.js';
 import { GROUPS, type GroupEntry, SHORT_WAYS, specsOf, summaryOf } from './groups.js';
 import {
   CONFIRMING,
@@ -136,7 +136,6 @@ function commandPage(
 ): string {
   const isOwn = spec.name === entry.name;
   const full = isOwn ? entry.name : `${entry.name} ${spec.name}`;
-  const { exits = {} } = ABOUT[full] ?? {};
   const short = Object.keys(SHORT_WAYS).find((name) => SHORT_WAYS[name]?.words.join(' ') === full);
   const usage = ['Usage: forge', full === 'where' ? '' : full, '[options]', ...(spec.args ?? [])];
   if (short && short !== 'completion') usage.push(` (short: forge ${short})`);
@@ -149,7 +148,11 @@ function commandPage(
     section('Arguments', argumentRows(spec)),
     section('Options', optionRows(options)),
     `Example:\n  ${spec.example}`,
-    section('Exit codes', [['0', 'done'], ...Object.entries(exits), ['else', 'forge help exit-codes']]),
+    section('Exit codes', [
+      ['0', 'done'],
+      ...Object.entries(EXITS[full] ?? {}),
+      ['else', 'forge help exit-codes'],
+    ]),
   ]);
 }
 
@@ -157,7 +160,7 @@ const isTopic = (word: string): boolean => TOPICS.some(([name]) => name === word
 
 /** The first paragraph of a command's page: its own, or that of the topic of its name. */
 const textOf = (name: string): string =>
-  ABOUT[name]?.text ?? (isTopic(name) ? joinLines(blocksOf(name)[1] ?? '') : '');
+  ABOUT[name] ?? (isTopic(name) ? joinLines(blocksOf(name)[1] ?? '') : '');
 
 const commandRows = (specs: readonly CommandSpec[]): Pairs =>
   specs.map((spec) => [[spec.name, ...(spec.args ?? [])].join(' '), spec.summary]);

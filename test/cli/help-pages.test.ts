@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ABOUT, ENVIRONMENT_HELP, TOPICS } from '../../src/cli/about.js';
+import { ABOUT, ENVIRONMENT_HELP, EXITS, TOPICS } from '../../src/cli/about.js';
 import { GROUPS, inFull } from '../../src/cli/groups.js';
 import { helpFor } from '../../src/cli/help.js';
 import { type CommandSpec, flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/spec.js';
@@ -74,8 +74,9 @@ describe('pages of help', () => {
   it('every group has a description, and every reference exists', async () => {
     const known = await specs();
     for (const { name } of GROUPS)
-      expect([name, Boolean(ABOUT[name]?.text) !== topics.includes(name)]).toEqual([name, true]);
-    for (const name of Object.keys(ABOUT)) expect([name, known.has(name)]).toEqual([name, true]);
+      expect([name, name in ABOUT !== topics.includes(name)]).toEqual([name, true]);
+    for (const name of Object.keys({ ...ABOUT, ...EXITS }))
+      expect([name, known.has(name)]).toEqual([name, true]);
     for (const words of await pages())
       for (const [, link = ''] of (await helpOf(words, 80)).matchAll(/forge help ([a-z-]+)/g))
         expect([words, link, known.has(link) || [...topics, 'topics', '--all'].includes(link)]).toEqual([
@@ -105,7 +106,7 @@ describe('pages of help', () => {
 
   it('a command with a special exit code says so', async () => {
     for (const [name, spec] of await specs())
-      if (spec?.exit) expect([name, Object.keys(ABOUT[name]?.exits ?? {})]).not.toEqual([name, []]);
+      if (spec?.exit) expect([name, Object.keys(EXITS[name] ?? {})]).not.toEqual([name, []]);
   });
 });
 

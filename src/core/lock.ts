@@ -7,7 +7,7 @@ import type { Liveness, ProcessIdentity } from './holder.js';
 import { makeToken, oneLine } from './text.js';
 
 export interface LockPolicy {
-  me: () => ProcessIdentity;
+  self: () => ProcessIdentity;
   liveness: (holder: ProcessIdentity) => Liveness;
   /** How long to wait for another holder, in ms; default 5,000. */
   waitMs?: number | undefined;
@@ -50,10 +50,10 @@ function acquire(path: string, policy: LockPolicy): void {
 }
 
 /** link(2) of a finished file: the lock never exists without its content. A kill may leave the draft, which no one reads. */
-function take(path: string, { me }: LockPolicy): boolean {
+function take(path: string, { self }: LockPolicy): boolean {
   const draft = join(dirname(path), `.${basename(path)}.${makeToken(16)}.tmp`);
   try {
-    fs.writeFileSync(draft, JSON.stringify(me()), { flag: 'wx' });
+    fs.writeFileSync(draft, JSON.stringify(self()), { flag: 'wx' });
     link(draft, path);
     return true;
   } catch (error) {

@@ -6,7 +6,7 @@ import { claimsFile, claimsLock } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readActive, readFeatures } from '../feature/store.js';
-import { type Context, lockPolicy, otherWorktrees } from '../project/project.js';
+import { type Context, otherWorktrees } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { judgeRunning, readRunning, showFocus } from '../session/running.js';
 import { eventUrl, placeOf } from './outbox.js';
@@ -75,7 +75,7 @@ export function changeClaims(context: Context, change: (claims: KnownClaim[]) =>
   const { disk, layout, world } = context;
   if (disk.dryRun) return void change(readClaims(context));
   disk.makeFolder(layout.shared);
-  withLock(claimsLock(layout), lockPolicy(world), () => {
+  withLock(claimsLock(layout), world, () => {
     const claims = change(readClaims(context));
     disk.replaceMoved(claimsFile(layout), encodeDocument({ schema_version: CLAIMS.version, claims }));
   });

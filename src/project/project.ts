@@ -5,7 +5,6 @@ import { Disk } from '../core/disk.js';
 import { agentMark, deniedToBuilder, isBuilder } from '../core/environment.js';
 import { corrupted, ForgeError, refused, usage } from '../core/error.js';
 import { readHint, unreliableFileSystem, writeHint } from '../core/files.js';
-import type { LockPolicy } from '../core/lock.js';
 import {
   activityFile,
   configFile,
@@ -101,7 +100,7 @@ export function contextAt(
   const layout = layoutOf(root, repository);
   return {
     layout,
-    disk: new Disk(layout, { ...lockPolicy(world), waitMs }, dryRun),
+    disk: new Disk(layout, { ...world, waitMs }, dryRun),
     world,
     repository,
     git: repository ? gitIn(repository.root, world.env) : null,
@@ -110,8 +109,6 @@ export function contextAt(
     lastActivity: readActivity(layout),
   };
 }
-
-export const lockPolicy = ({ self, liveness }: World): LockPolicy => ({ me: self, liveness });
 
 /** The settings. Unknown ones become warnings. */
 export function readConfig(context: Context): Config {

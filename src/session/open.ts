@@ -7,7 +7,7 @@ import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
 import { kfrWrites, readKfr, readKfrFile } from '../kfr/kfr.js';
 import { type Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
-import { type Context, lockPolicy, timestamp } from '../project/project.js';
+import { type Context, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
 import type { State as MemoryState } from './briefing.js';
 import {
@@ -289,5 +289,5 @@ function newSessionId(context: Context, archives: readonly ArchivedSession[]): {
   const ids = archivedIds(context);
   const seq = Math.max(0, ...archives.map((session) => session.seq));
   const date = timestamp(context).slice(0, 10);
-  return allocateSessionId(layout, lockPolicy(world), date, { ids, seq }, disk.dryRun);
+  return allocateSessionId(layout, world, date, { ids, seq }, disk.dryRun);
 }

@@ -8,7 +8,7 @@ import { trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { compareText, sha256 } from '../core/text.js';
 import { identityOf } from '../git/repository.js';
-import { type Context, lockPolicy, timestamp } from '../project/project.js';
+import { type Context, timestamp } from '../project/project.js';
 
 /** What `[cycle]` lets forge run by itself, as commands to approve, because the setting may come with a clone. */
 export const CYCLE_COMMANDS = {
@@ -165,7 +165,7 @@ function changeApprovals(context: Context, change: (before: Approval[]) => Appro
   if (context.disk.dryRun) return;
   const path = approvalsFile(context);
   makeFolder(dirname(path), PRIVATE);
-  withLock(join(dirname(path), 'lock'), lockPolicy(context.world), () => {
+  withLock(join(dirname(path), 'lock'), context.world, () => {
     const before = readApprovals(context);
     const approvals = change(before);
     if (approvals.length === before.length) return;

@@ -9,7 +9,7 @@ import { firstWord, startChild } from '../support/child.js';
 import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';
 
-const policy = { me: self, liveness, waitMs: 100 };
+const policy = { self, liveness, waitMs: 100 };
 /** Does not wait. */
 const hasty = { ...policy, waitMs: 0 };
 const patient = { ...policy, waitMs: 300_000 };

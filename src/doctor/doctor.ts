@@ -28,7 +28,7 @@ const LEAST_NODE = '20.19';
 const LEAST_GIT = '2.39';
 
 /** `20.9.1` is below `20.19`. */
-export const isBelow = (version: string, least: string): boolean =>
+const isBelow = (version: string, least: string): boolean =>
   version.localeCompare(least, 'en', { numeric: true }) < 0;
 
 export const MACHINE_CHECKS: readonly Check<Machine>[] = [

@@ -20,9 +20,8 @@ describe('forge config', () => {
 
   it('LAY-06 sets one line and keeps every other byte', async () => {
     const project = await makeForge();
-    const before = project
-      .read(CONFIG)
-      .replace('[briefing]', '# ours\n[briefing]  # kept\ncolour = "green"\n');
+    const table = '# ours\n[briefing]  # kept\ncolour = "green"\n';
+    const before = project.read(CONFIG).replace('[briefing]', table);
     project.write(CONFIG, before);
     expect(await forgeJson<Setting>(project, ['config', 'set', 'briefing.budget', '900'])).toEqual({
       name: 'briefing.budget',
@@ -43,24 +42,12 @@ describe('forge config', () => {
   it('LAY-06 refuses an invalid name of the default branch', async () => {
     const project = await makeForge();
     const good = project.read(CONFIG);
-    for (const name of [
-      '-x',
-      '--upload-pack=x',
-      'a\nb',
-      '../../heads/x',
-      'a..b',
-      'a b',
-      'a.lock',
-      '@',
-      '\u202e',
-    ]) {
+    for (const name of '-x|--upload-pack=x|a\nb|../../heads/x|a..b|a b|a.lock|@|\u202e'.split('|')) {
       const words = ['config', 'set', 'git.default_branch', name];
       expect((await forgeError(project, words)).exitCode).toBe(2);
       const text = `default_branch = ${JSON.stringify(name)}`;
-      project.write(
-        CONFIG,
-        good.replace(/^#default_branch = .*$/m, () => text),
-      );
+      const damaged = good.replace(/^#default_branch = .*$/m, () => text);
+      project.write(CONFIG, damaged);
       expect(await forgeError(project, ['config', 'list'])).toMatchObject({
         exitCode: 4,
         message: expect.stringMatching(/config\.toml:\d+: git\.default_branch: ".*" is not a branch name\.$/),

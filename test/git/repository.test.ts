@@ -20,14 +20,11 @@ describe('findRepository', () => {
     expect(findRepository(project.path('no', 'such', 'folder'))).toMatchObject({ root: project.dir });
   });
 
-  it.each([
-    [
-      'a relative .git file',
-      (evil: Project, victim: Project) => evil.write('.git', `gitdir: ../../${victim.path('.git')}\n`),
-    ],
+  it.each<[string, (evil: Project, victim: Project) => void]>([
+    ['a relative .git file', (evil, { path }) => evil.write('.git', `gitdir: ../../${path('.git')}\n`)],
     [
       'a git dir of its own that claims to be a worktree',
-      (evil: Project, victim: Project) => {
+      (evil, victim) => {
         mkdirSync(evil.path('worktrees'));
         evil.git('init', '-q', `--separate-git-dir=${evil.path('worktrees', 'w')}`);
         evil.write('worktrees/w/commondir', `${victim.path('.git')}\n`);
@@ -36,21 +33,21 @@ describe('findRepository', () => {
     ],
     [
       "another folder's worktree",
-      (evil: Project, victim: Project) => {
+      (evil, victim) => {
         victim.git('worktree', 'add', '-q', join(makeFolder(), 'side'));
         evil.write('.git', `gitdir: ${victim.path('.git/worktrees/side')}\n`);
       },
     ],
     [
       "another folder's submodule",
-      (evil: Project, victim: Project) => {
+      (evil, victim) => {
         victim.git('submodule', '--quiet', 'add', makeRepository().dir, 'lib');
         evil.write('.git', `gitdir: ${victim.path('.git/modules/lib')}\n`);
       },
     ],
-    ['nothing', (evil: Project) => evil.write('.git', 'gitdir: /no/such/folder\n')],
-    ['a link to nothing', (evil: Project) => symlinkSync('/no/such/folder', evil.path('.git'))],
-    ['something else', (evil: Project) => evil.write('.git', 'anything\n')],
+    ['nothing', (evil) => evil.write('.git', 'gitdir: /no/such/folder\n')],
+    ['a link to nothing', (evil) => symlinkSync('/no/such/folder', evil.path('.git'))],
+    ['something else', (evil) => evil.write('.git', 'anything\n')],
   ])('B-41 believes no pointer to %s', (_name, craft) => {
     const [evil, victim] = [makePlainProject(), makeRepository()];
     craft(evil, victim);

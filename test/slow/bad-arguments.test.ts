@@ -7,21 +7,12 @@ import type { Project } from '../support/project.js';
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f]|\n\s+at /;
 
 /** Where an id can be given; the id is put in for ID. */
-const ID_PLACES: string[][] = [
-  ['feature', 'add', 'ID', 'name'],
-  ['feature', 'show', 'ID'],
-  ['feature', 'edit', 'ID', '--priority', '1'],
-  ['feature', 'remove', 'ID'],
-  ['feature', 'verify', 'ID'],
-  ['feature', 'add', 'OK', 'name', '--blocked-by=ID'],
-  ['feature', 'add', 'OK', 'name', '--issue=ID'],
-  ['focus', 'set', '--issue=ID'],
-  ['focus', 'set', '--skill=ID'],
-  ['session', 'show', 'ID'],
-  ['session', 'discard', 'ID'],
-  ['session', 'start', '--resume=ID'],
-  ['knowledge', 'remove', 'ID'],
-];
+const ID_PLACES = [
+  ...['feature add ID name', 'feature show ID', 'feature edit ID --priority 1', 'feature remove ID'],
+  ...['feature verify ID', 'feature add OK name --blocked-by=ID', 'feature add OK name --issue=ID'],
+  ...['focus set --issue=ID', 'focus set --skill=ID', 'session show ID', 'session discard ID'],
+  ...['session start --resume=ID', 'knowledge remove ID'],
+].map((line) => line.split(' '));
 
 async function prepared(): Promise<Project> {
   const project = await makeStarted({ world: fixedClock() });
@@ -81,28 +72,9 @@ describe('bad arguments', () => {
 
   it('B-02 an id that is a path is refused everywhere', async () => {
     await expectNowhere(await prepared(), [
-      '../../etc/passwd',
-      '..\\..\\x',
-      '/etc/passwd',
-      'C:\\x',
-      'a/b',
-      'a\\b',
-      '..',
-      '.',
-      'a..b',
-      'dot.',
-      '.hidden',
-      '%2e%2e',
-      '~root',
-      'a\u0000b',
-      'a'.repeat(65),
-      ' ',
-      'a b',
-      'ünïcode',
-      'a\nb',
-      'a\n',
-      ' a',
-      '_a',
+      ...['../../etc/passwd', '..\\..\\x', '/etc/passwd', 'C:\\x', 'a/b', 'a\\b', '..', '.', 'a..b', 'dot.'],
+      ...['.hidden', '%2e%2e', '~root', 'a\u0000b', 'a'.repeat(65), ' ', 'a b', 'ünïcode', 'a\nb', 'a\n'],
+      ...[' a', '_a'],
     ]);
   });
 
@@ -110,14 +82,11 @@ describe('bad arguments', () => {
     const project = await prepared();
     const reserved = 'CON con nul.json PRN.txt aux COM1 lpt9.log a:b a*b a? <a> a|b "a"'.split(' ');
     const before = project.read(FEATURES);
-    for (const id of reserved) {
-      expect([id, (await forgeError(project, ['feature', 'add', id, 'x'])).exitCode]).toEqual([id, 2]);
-      expect([id, (await forgeError(project, ['focus', 'set', '--issue', id])).exitCode]).toEqual([id, 2]);
-      expect([
-        id,
-        (await forgeError(project, ['feature', 'add', 'X', 'x', '--blocked-by', id])).exitCode,
-      ]).toEqual([id, 2]);
-    }
+    for (const id of reserved)
+      for (const place of ['feature add ID x', 'focus set --issue ID', 'feature add X x --blocked-by ID']) {
+        const words = place.split(' ').map((word) => (word === 'ID' ? id : word));
+        expect([words, (await forgeError(project, words)).exitCode]).toEqual([words, 2]);
+      }
     for (const twin of ['forge-001', 'Forge-001', 'FORGE-001'])
       expect(await forgeError(project, ['feature', 'add', twin, 'x'])).toMatchObject({
         exitCode: 2,
@@ -132,13 +101,8 @@ describe('bad arguments', () => {
 
   it('B-04 an id that looks like an option is never one', async () => {
     const project = await prepared();
-    await expectNowhere(project, [
-      '--upload-pack=touch x',
-      '-oProxyCommand=touch x',
-      '-x',
-      '--',
-      '--output=x',
-    ]);
+    const options = ['--upload-pack=touch x', '-oProxyCommand=touch x', '-x', '--', '--output=x'];
+    await expectNowhere(project, options);
     expect(project.has('x')).toBe(false);
     // A branch and a file of such names do no harm to what forge asks git.
     project.git('update-ref', 'refs/heads/--upload-pack=touch-x', 'HEAD');
@@ -171,42 +135,25 @@ describe('bad values', () => {
     // Linux takes no argument above 128 KiB.
     const bad = ['a\u0000b', 'a\ud800b', '\udc00', 'x'.repeat(130_000), 'é'.repeat(40_000)];
     const places = [
-      ['progress', 'add', 'TEXT'],
-      ['progress', 'next', 'TEXT'],
-      ['knowledge', 'add', 'invariant', 'TEXT'],
-      ['knowledge', 'add', 'success', 'x', '--context', 'TEXT'],
-      ['knowledge', 'add', 'failure', 'x', '--resolution', 'TEXT'],
-      ['knowledge', 'search', 'TEXT'],
-      ['feature', 'add', 'A', 'TEXT'],
-      ['feature', 'add', '--no-run', 'A', 'a', '--test', 'TEXT'],
-      ['feature', 'edit', 'FORGE-001', '--name', 'TEXT'],
-      ['focus', 'set', '--task', 'TEXT'],
-      ['focus', 'set', '--file', 'TEXT'],
-      ['focus', 'set', '--blocker', 'TEXT'],
-      ['focus', 'set', '--phase', 'TEXT'],
-      ['session', 'start', '--task', 'TEXT'],
-      ['session', 'end', '--learned', 'TEXT'],
-      ['session', 'end', '--next', 'TEXT'],
-      ['config', 'set', 'project.name', 'TEXT'],
-      ['config', 'set', 'TEXT', '1'],
-      ['schema', 'TEXT'],
-      ['init', '--name', 'TEXT'],
-      ['init', '--stack', 'TEXT'],
+      ...['progress add TEXT', 'progress next TEXT', 'knowledge add invariant TEXT', 'knowledge search TEXT'],
+      ...['knowledge add success x --context TEXT', 'knowledge add failure x --resolution TEXT'],
+      ...['feature add A TEXT', 'feature add --no-run A a --test TEXT', 'feature edit FORGE-001 --name TEXT'],
+      ...['focus set --task TEXT', 'focus set --file TEXT', 'focus set --blocker TEXT'],
+      ...['focus set --phase TEXT', 'session start --task TEXT', 'session end --learned TEXT'],
+      ...['session end --next TEXT', 'config set project.name TEXT', 'config set TEXT 1', 'schema TEXT'],
+      ...['init --name TEXT', 'init --stack TEXT'],
     ];
     for (const text of bad)
       for (const place of places) {
-        const { exitCode, stderr } = await runForge(
-          project,
-          place.map((word) => (word === 'TEXT' ? text : word)),
-        );
+        const words = place.split(' ').map((word) => (word === 'TEXT' ? text : word));
+        const { exitCode, stderr } = await runForge(project, words);
         expect([place, text.length, exitCode]).toEqual([place, text.length, 2]);
         expect(stderr.length).toBeLessThan(1000);
         expect(stderr.isWellFormed()).toBe(true);
       }
     for (const stdin of [
       Buffer.from('a\0b'),
-      Buffer.alloc(10_000_000, 'x'),
-      Buffer.alloc(17 * 1024 * 1024, 'x'),
+      ...[10 ** 7, 17 * 2 ** 20].map((size) => Buffer.alloc(size, 'x')),
     ])
       expect((await forgeError(project, ['progress', 'add', '-'], { stdin })).exitCode).toBe(2);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
@@ -215,26 +162,8 @@ describe('bad values', () => {
   it('B-08 refuses anything but a plain whole number in its range, with the allowed values', async () => {
     const project = await prepared();
     const before = snapshot(project.dir);
-    const bad = [
-      '-1',
-      '0',
-      '1e999',
-      '1e2',
-      '0x10',
-      'NaN',
-      'Infinity',
-      ' 5 ',
-      '',
-      '+3',
-      '1.5',
-      '٣',
-      '1_0',
-      '1,000',
-      '0b1',
-      '5\n',
-      '99999999999999999999',
-      '--',
-    ];
+    const bad =
+      '-1|0|1e999|1e2|0x10|NaN|Infinity| 5 ||+3|1.5|٣|1_0|1,000|0b1|5\n|99999999999999999999|--'.split('|');
     for (const [place, allowed] of [
       [['feature', 'edit', 'FORGE-001', '--priority'], /from 1 to 4/],
       [['session', 'list', '--limit'], /from 1 to/],
@@ -248,9 +177,8 @@ describe('bad values', () => {
         expect([place, value, exitCode]).toEqual([place, value, 2]);
         if (!value.startsWith('-')) expect(stderr).toMatch(allowed);
       }
-    expect(
-      (await forgeError(project, ['feature', 'edit', 'FORGE-001', '--priority', '5'])).message,
-    ).toContain('from 1 to 4');
+    const { message } = await forgeError(project, 'feature edit FORGE-001 --priority 5');
+    expect(message).toContain('from 1 to 4');
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 });

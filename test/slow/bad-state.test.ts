@@ -27,20 +27,13 @@ describe('damaged state files', () => {
       const good = project.read(file.path);
       await expectDamaged(project, file, '');
       await expectDamaged(project, file, ' \n\t\n');
-      await expectDamaged(
-        project,
-        file,
-        file.path === CONFIG ? `${good}\n[briefing` : good.slice(0, good.length / 2),
-      );
+      const isConfig = file.path === CONFIG;
+      await expectDamaged(project, file, isConfig ? `${good}\n[briefing` : good.slice(0, good.length / 2));
       const text = (await expectDamaged(project, file, 'null')).message;
       expect(text).toContain(file.path);
       expect(text).not.toContain('\n');
       await expectDamaged(project, file, '\0'.repeat(100));
-      await expectDamaged(
-        project,
-        file,
-        file.path === CONFIG ? '[session]\ncommit = 1\n' : '{"schema_version":"1.0"}',
-      );
+      await expectDamaged(project, file, isConfig ? '[session]\ncommit = 1\n' : '{"schema_version":"1.0"}');
     }
   });
 
@@ -78,10 +71,7 @@ describe('damaged state files', () => {
     await forgeJson(project, ['progress', 'add', 'precious']);
     for (const path of [FOCUS, SESSION]) {
       project.write(path, '{');
-      const { hint = '' } = await forgeError(
-        project,
-        path === FOCUS ? ['focus', 'show'] : ['progress', 'show'],
-      );
+      const { hint = '' } = await forgeError(project, path === FOCUS ? 'focus show' : 'progress show');
       const [move = '', next = ''] = hint.replace(/ {2,}#.*/, '').split(' && ');
       expect(move).toBe(`mv ${path} ${path}.damaged`);
       project.write(`${path}.damaged`, '{');
@@ -91,9 +81,8 @@ describe('damaged state files', () => {
     await runForge(project, ['start']);
     const { sessions } = await forgeJson<SessionOverview>(project, 'session list');
     expect(sessions).toMatchObject([{ status: 'interrupted' }]);
-    expect((await runForge(project, ['session', 'show', sessions[0]?.id ?? ''])).stdout).toContain(
-      'precious',
-    );
+    const { stdout } = await runForge(project, ['session', 'show', sessions[0]?.id ?? '']);
+    expect(stdout).toContain('precious');
   });
 
   it('B-12 commands that do not need the damaged file still work', async () => {

@@ -97,11 +97,7 @@ describe('bad surroundings', () => {
 
   it('B-09 does not wait for a terminal when it expects data', async () => {
     const project = await makeStarted();
-    for (const args of [
-      ['progress', 'add', '-'],
-      ['focus', 'set', '--task', '-'],
-      ['feature', 'import', '-'],
-    ])
+    for (const args of ['progress add -', 'focus set --task -', 'feature import -'])
       expect(await runForge(project, args, { terminal: true, world: fixedClock() })).toMatchObject({
         exitCode: 2,
         stderr: expect.stringMatching(/stdin is a terminal/),
@@ -113,16 +109,11 @@ describe('bad surroundings', () => {
     const project = await makeStarted();
     const before = snapshot(project.dir);
     for (const line of [
-      'forge log - </dev/zero',
-      'yes | forge feature import -',
-      'forge feature import /dev/zero',
+      ...['forge log - </dev/zero', 'yes | forge feature import -', 'forge feature import /dev/zero'],
       'forge feature import <(yes)',
     ]) {
-      const { stderr } = bash(project, line);
-      expect([line, stderr]).toEqual([
-        line,
-        expect.stringMatching(/^forge: .*more than \d+ bytes.*\n.*--help\n$/),
-      ]);
+      const refusal = expect.stringMatching(/^forge: .*more than \d+ bytes.*\n.*--help\n$/);
+      expect([line, bash(project, line).stderr]).toEqual([line, refusal]);
     }
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     // A file that is a pipe is fine as such.
@@ -188,18 +179,15 @@ describe('files and other programs', () => {
     expect(Object.keys(snapshot(project.path(folder))).sort()).toEqual(
       'architecture.md features.d features.d/A.json features.json knowledge.json'.split(' '),
     );
-    expect(
-      Object.keys(snapshot(project.path('.forge/memory/short-term'))).some((path) => path.endsWith('.tmp')),
-    ).toBe(false);
+    const left = Object.keys(snapshot(project.path('.forge/memory/short-term')));
+    expect(left.filter((path) => path.endsWith('.tmp'))).toEqual([]);
     expect(project.git('status', '--porcelain')).not.toContain('.tmp');
   });
 
   it('B-21 a file that another program replaced meanwhile is left alone: exit 3', async () => {
     const project = await prepared();
-    const views: string[] = [FEATURES, KNOWLEDGE];
-    for (const { path, write } of FILES.filter(
-      (file) => file.path !== SESSION && file.path !== CONFIG && !views.includes(file.path),
-    )) {
+    const others: string[] = [FEATURES, KNOWLEDGE, SESSION, CONFIG];
+    for (const { path, write } of FILES.filter((file) => !others.includes(file.path))) {
       const good = project.read(path);
       let count = 0;
       let theirs = '';

@@ -95,13 +95,9 @@ describe('completion at a terminal', () => {
         ['forge complete z\t', 'zsh'],
         ['forge nosuch x\t', 'x'],
       ];
-      const known = lines;
-      const { words } = await typeInto(
-        INTERACTIVE[shell],
-        project,
-        known.map(([keys]) => keys),
-      );
-      expect(words.map((line) => line.at(-1)?.replace(/\/$/, ''))).toEqual(known.map(([, last]) => last));
+      const keys = lines.map(([line]) => line);
+      const { words } = await typeInto(INTERACTIVE[shell], project, keys);
+      expect(words.map((line) => line.at(-1)?.replace(/\/$/, ''))).toEqual(lines.map(([, last]) => last));
       expect(project.has('pwned')).toBe(false);
     });
 
@@ -192,25 +188,18 @@ describe('forge complete --shell=…', () => {
     for (const { words, spec } of await everyCommand()) {
       if (words.length === 2) expect(await valuesAt(project, words[0] ?? '')).toContain(words[1]);
       const options = [...optionsOf(spec), ...GLOBAL_OPTIONS];
-      const flags = (await complete(project, words, '--')).values;
-      expect([words, flags]).toEqual([
-        words,
-        expect.arrayContaining(
-          options.flatMap((option) => flagOf(option).names.filter((name) => /^--/.test(name))),
-        ),
-      ]);
+      const flags = options.flatMap((option) => flagOf(option).names.filter((name) => /^--/.test(name)));
+      const offered = (await complete(project, words, '--')).values;
+      expect([words, offered]).toEqual([words, expect.arrayContaining(flags)]);
       for (const option of options) {
         const [name = ''] = flagOf(option).names.slice(-1);
         const known = option.values?.words;
         if (!known) continue;
-        const expected = [...known];
-        expect([name, await valuesAt(project, `${words.join(' ')} ${name}`)]).toEqual([
-          name,
-          expect.arrayContaining(expected),
-        ]);
-        expect(await valuesAt(project, words.join(' '), `${name}=`)).toEqual(
-          expect.arrayContaining(expected.map((word) => `${name}=${word}`)),
-        );
+        const found = await valuesAt(project, `${words.join(' ')} ${name}`);
+        expect([name, found]).toEqual([name, expect.arrayContaining([...known])]);
+        const joined = known.map((word) => `${name}=${word}`);
+        const inline = await valuesAt(project, words.join(' '), `${name}=`);
+        expect(inline).toEqual(expect.arrayContaining(joined));
       }
     }
   });

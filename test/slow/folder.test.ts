@@ -22,16 +22,8 @@ describe('finding the .forge folder', () => {
   it('LAY-05 outside one every command ends with exit 2 and names forge init', async () => {
     const project = makeRepository();
     for (const args of [
-      ['briefing'],
-      ['next'],
-      ['feature', 'list'],
-      ['feature', 'add', 'A', 'a'],
-      ['knowledge', 'list'],
-      ['progress', 'add', 'x'],
-      ['focus', 'show'],
-      ['session', 'start'],
-      ['config', 'list'],
-      ['trust', '--show'],
+      ...['briefing', 'next', 'feature list', 'feature add A a', 'knowledge list', 'progress add x'],
+      ...['focus show', 'session start', 'config list', 'trust --show'],
     ])
       expect(await forgeError(project, args)).toMatchObject({
         exitCode: 2,

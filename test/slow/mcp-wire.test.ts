@@ -18,20 +18,12 @@ describe('an invalid message', () => {
     ['invalid JSON', '{"jsonrpc":"2.0","id":1', -32700],
     ['words', 'hello', -32700],
     ['binary data', Buffer.from([0xff, 0xfe, 0x00]), -32700],
-    [
-      'a string that is not UTF-8',
-      Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\u00ff"}', 'latin1'),
-      -32700,
-    ],
+    ['text that is not UTF-8', Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\u00ff"}', 'latin1'), -32700],
     ['a batch', `[${request(1)},${request(2)}]`, -32600],
     ['an empty batch', '[]', -32600],
     ['id null', request(null), -32600],
     ['an id that is an object', request({}), -32600],
-    [
-      'an id beyond the largest number',
-      request(1).replace('1', '1e400').replace('"id":1,', '"id":1e400,'),
-      -32600,
-    ],
+    ['an id beyond the largest number', request(1).replace('"id":1,', '"id":1e400,'), -32600],
     ['an id beyond 2^53', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', -32600],
     ['another version', request(1).replace('2.0', '1.0'), -32600],
     ['no method', '{"jsonrpc":"2.0","id":1}', -32600],
@@ -166,15 +158,9 @@ describe('arguments', () => {
     project.write('secret.txt', 'not for anyone');
     const wire = await greeted(project);
     const uris = [
-      'forge://../../x',
-      'forge://record/../../secret.txt',
-      'forge://record/ABCDEF',
-      'forge://briefing/../kfr',
-      'forge://__proto__',
-      'forge://constructor',
+      ...['forge://../../x', 'forge://record/../../secret.txt', 'forge://record/ABCDEF', 'forge://__proto__'],
+      ...['forge://briefing/../kfr', 'forge://constructor', 'http://127.0.0.1/', ''],
       `file://${project.dir}/secret.txt`,
-      'http://127.0.0.1/',
-      '',
     ];
     for (const [i, uri] of uris.entries()) {
       const answer = await wire.ask(i, 'resources/read', { uri });
@@ -192,22 +178,11 @@ describe('stdout', () => {
     const project = await makeStarted();
     const noise = `node -e "process.stdout.write('NOISE\\x1b[31m\\n{}\\n'); console.error('NOISE')"`;
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', noise]);
-    await forgeJson(project, [
-      'feature',
-      'add',
-      '--no-run',
-      'B',
-      'b',
-      '--test',
-      `${noise.slice(0, -1)}; process.exit(1)"`,
-    ]);
+    const failing = `${noise.slice(0, -1)}; process.exit(1)"`;
+    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', failing]);
     await runForge(project, ['trust', '--yes'], { terminal: true });
-    const wire = await greeted(project, {
-      FORCE_COLOR: '3',
-      DEBUG: '*',
-      NODE_DEBUG: 'fs',
-      NO_COLOR: undefined,
-    });
+    const env = { FORCE_COLOR: '3', DEBUG: '*', NODE_DEBUG: 'fs', NO_COLOR: undefined };
+    const wire = await greeted(project, env);
     const { result } = await wire.call(1, 'feature_verify');
     expect(result?.structuredContent).toMatchObject({
       results: [{ status: 'passing' }, { status: 'failing' }],

@@ -50,8 +50,8 @@ async function verifySigned(project: Project, options: RunOptions = {}): Promise
   return { ...JSON.parse(stdout), exitCode };
 }
 
-const statuses = ({ signatures }: Verified): [string, string][] =>
-  signatures.map(({ kind, status }) => [kind, status]);
+const statuses = ({ signatures }: Verified): string =>
+  signatures.map(({ kind, status }) => `${kind} ${status}`).join(', ');
 
 /** Every record anew, with fresh links, as a program writes them that knows the format. */
 async function rewriteLedger(project: Project): Promise<void> {
@@ -75,19 +75,10 @@ describe('[git] sign', () => {
     const { commit, warnings } = await endSession(project);
     expect([commit.unsigned, warnings]).toEqual([undefined, []]);
     expect(project.git('log', '-1', '--format=%G? %GS', commit.hash)).toBe(`G ${SIGNER}`);
-    const { tag } = await forgeJson<{ tag: string }>(project, [
-      ...['checkpoint', 'create', 'X', '--verify', 'true'],
-    ]);
+    const { tag } = await forgeJson<{ tag: string }>(project, 'checkpoint create X --verify true');
     expect(project.git('cat-file', 'tag', tag)).toContain('BEGIN SSH SIGNATURE');
     const found = await verifySigned(project);
-    expect([found.status, found.exitCode, statuses(found)]).toEqual([
-      'intact',
-      0,
-      [
-        ['commit', 'good'],
-        ['tag', 'good'],
-      ],
-    ]);
+    expect([found.status, found.exitCode, statuses(found)]).toEqual(['intact', 0, 'commit good, tag good']);
     expect(found.signatures).toMatchObject([
       { kind: 'commit', commit: commit.hash, signer: SIGNER, missing: [] },
       { kind: 'tag', ref: tag, signer: SIGNER, heads: 1, missing: [] },
@@ -104,7 +95,7 @@ describe('[git] sign', () => {
     const project = await makeForge();
     project.git('config', 'commit.gpgSign', 'true');
     await endSession(project);
-    expect(statuses(await verifySigned(project))).toEqual([['commit', 'none']]);
+    expect(statuses(await verifySigned(project))).toBe('commit none');
     const { stdout } = await runForge(project, ['memory', 'verify', '--signatures']);
     expect(stdout).toContain('1 commit or tag with ledger heads: not signed');
     expect(await forgeJson(project, ['memory', 'verify'])).not.toHaveProperty('signatures');
@@ -126,10 +117,7 @@ describe('[git] sign', () => {
       0,
       expect.stringMatching(/! The tag checkpoint\/X-v1 is not signed: [\s\S]*passphrase/),
     ]);
-    expect(statuses(await verifySigned(project))).toEqual([
-      ['commit', 'none'],
-      ['tag', 'none'],
-    ]);
+    expect(statuses(await verifySigned(project))).toBe('commit none, tag none');
   });
 
   it('LTM-18 stops a signer that waits', async () => {
@@ -155,10 +143,7 @@ describe('[git] sign', () => {
     execFileSync('chmod', ['+x', project.path('.git/evil')]);
     project.git('config', 'gpg.ssh.program', project.path('.git/evil'));
     expect((await endSession(project)).commit.unsigned).toBeUndefined();
-    expect([statuses(await verifySigned(project)), project.has('.git/ran')]).toEqual([
-      [['commit', 'good']],
-      false,
-    ]);
+    expect([statuses(await verifySigned(project)), project.has('.git/ran')]).toEqual(['commit good', false]);
   });
 });
 
@@ -176,9 +161,7 @@ describe('forge memory verify --signatures', () => {
   it('LTM-18 finds a commit and a tag that were changed after they were signed', async () => {
     const { project } = await withKey();
     await endSession(project);
-    const { tag } = await forgeJson<{ tag: string }>(project, [
-      ...['checkpoint', 'create', 'X', '--verify', 'true'],
-    ]);
+    const { tag } = await forgeJson<{ tag: string }>(project, 'checkpoint create X --verify true');
     const forged = execFileSync('git', ['hash-object', '-t', 'tag', '-w', '--stdin'], {
       cwd: project.dir,
       input: `${project.git('cat-file', 'tag', tag)}\n`.replace('Checkpoint', 'Verified'),
@@ -186,13 +169,7 @@ describe('forge memory verify --signatures', () => {
     });
     project.git('update-ref', `refs/tags/${tag}`, forged.trim());
     const found = await verifySigned(project);
-    expect([found.exitCode, statuses(found)]).toEqual([
-      1,
-      [
-        ['commit', 'good'],
-        ['tag', 'bad'],
-      ],
-    ]);
+    expect([found.exitCode, statuses(found)]).toEqual([1, 'commit good, tag bad']);
     expect(found.problems).toMatchObject([
       { code: 'signature_bad', message: expect.stringContaining(tag), hint: `git verify-tag ${tag}` },
     ]);
@@ -264,16 +241,13 @@ describe.runIf(has('gpg'))('with GnuPG', () => {
       { kind: 'tag', status: 'good', signer: `Ada <${SIGNER}>`, missing: [] },
     ]);
     const other = { env: { GNUPGHOME: makeFolder('gpg-') } };
-    expect(statuses(await verifySigned(project, other))).toEqual([
-      ['commit', 'unknown'],
-      ['tag', 'unknown'],
-    ]);
+    expect(statuses(await verifySigned(project, other))).toBe('commit unknown, tag unknown');
   });
 
   it('LTM-18 omits a signature that needs a passphrase', async () => {
     const { project, machine } = await makeGpg('open sesame');
     const { commit, warnings } = await endSession(project, machine);
     expect([commit.unsigned, warnings.length]).toEqual([expect.stringMatching(/sign/), 1]);
-    expect(statuses(await verifySigned(project, machine))).toEqual([['commit', 'none']]);
+    expect(statuses(await verifySigned(project, machine))).toBe('commit none');
   });
 });

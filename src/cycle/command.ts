@@ -94,38 +94,22 @@ const LOOP_OPTIONS: readonly OptionSpec[] = [
   TIMEOUT,
 ];
 
-type LoopFlags = Partial<Record<'maxCycles' | 'maxTime' | 'sleep' | 'maxFailures' | 'timeout', number>> & {
-  resume?: boolean;
-};
-
-function optionsOf(call: Call, command: string[]): LoopOptions {
-  const { maxCycles, maxTime, sleep, maxFailures, timeout, resume } = call.options as LoopFlags;
-  return {
-    command,
-    max_cycles: maxCycles,
-    max_time_seconds: maxTime,
-    sleep_seconds: sleep,
-    max_failures: maxFailures,
-    timeout_seconds: timeout,
-    resume,
-  };
-}
-
 async function runLoop(call: Call, ...command: string[]): Promise<LoopResult> {
+  const { maxCycles, maxTime, sleep, maxFailures, timeout, resume } = call.options as Record<string, never>;
+  const options: LoopOptions = {
+    ...{ command, max_cycles: maxCycles, max_time_seconds: maxTime, sleep_seconds: sleep },
+    ...{ max_failures: maxFailures, timeout_seconds: timeout, resume },
+  };
   const watch = watchCycle(call);
   const onCycle = (result: CycleResult): void => {
     call.print(call.flags.json ? jsonLine(result) : `${renderCycle(harmless(result), call.style)}\n`);
     for (const warning of result.warnings) call.say(`! ${harmless(warning)}`);
   };
   try {
-    return await call.forge().loop(optionsOf(call, command), { ...watch, onCycle });
+    return await call.forge().loop(options, { ...watch, onCycle });
   } finally {
     watch.end();
   }
-}
-
-function renderLoop({ cycles, reason, by_classification }: LoopResult, style: Style): string {
-  return `${style.strong(countCycles({ cycles, by_classification }))}: ${reason}.`;
 }
 
 export const loopGroup: Group = {
@@ -140,24 +124,17 @@ export const loopGroup: Group = {
       writes: true,
       runs: true,
       run: runLoop,
-      render: renderLoop,
+      render: (loop, style) => `${style.strong(countCycles(loop))}: ${loop.reason}.`,
       exit: loopExit,
     }),
   ],
 };
 
-/** What a person sees while a cycle runs: a line for each stage, and the output of its commands. */
-interface CycleView {
-  onStageEnd(stage: Stage): void;
-  onOutput(text: string): void;
-  note(line: string): void;
-  end(): void;
-}
-
 /** Longer lines are split, so that output without line ends is shown. */
 const MAX_LINE = 4096;
 
-function makeCycleView(write: ((text: string) => void) | null, style: Style): CycleView {
+/** What a person sees while a cycle runs: a line for each stage, and the output of its commands. */
+function makeCycleView(write: ((text: string) => void) | null, style: Style) {
   let open = '';
   const print = (text: string): void => write?.(text);
   const flush = (): void => {
@@ -165,17 +142,17 @@ function makeCycleView(write: ((text: string) => void) | null, style: Style): Cy
     open = '';
   };
   return {
-    onStageEnd: (stage) => {
+    onStageEnd: (stage: Stage): void => {
       flush();
       print(stageLine(stage, style));
     },
-    onOutput: (text) => {
+    onOutput: (text: string): void => {
       const lines = `${open}${text}`.split(/\r?\n/);
       open = lines.pop() ?? '';
       for (const line of lines) print(`  | ${escapeControls(line)}\n`);
       if (open.length > MAX_LINE) flush();
     },
-    note: (line) => {
+    note: (line: string): void => {
       flush();
       print(`${line}\n`);
     },

@@ -203,22 +203,17 @@ async function verify(
 export function readFacts(context: Context): CycleFacts {
   const { layout } = context;
   const { features } = listFeatures(context);
-  const breaches = readRecords(context, 'audit')
-    .filter(({ record }) => record.kind === 'breach')
-    .map(({ id, record }): [string, string] => {
-      const reason = String(record.reason || 'a governance rule was broken');
-      return [id, oneLine(reason, 500)];
-    });
-  const names = [
-    ...[configFile, initScript].map((file) => shown(layout, file(layout))),
-    ...scriptsOf(context),
-  ];
+  const breaches = readRecords(context, 'audit').filter(({ record }) => record.kind === 'breach');
+  const reasonOf = (reason: unknown): string =>
+    oneLine(String(reason || 'a governance rule was broken'), 500);
+  const own = [configFile, initScript].map((file) => shown(layout, file(layout)));
+  const names = [...own, ...scriptsOf(context)];
   return {
     features,
     testFiles: readTestFiles(layout.root, features),
     files: Object.fromEntries(names.map((name) => [name, readGuarded(join(layout.root, name))])),
     stored: readFeatureFiles(context),
-    breaches: new Map(breaches),
+    breaches: new Map(breaches.map(({ id, record }) => [id, reasonOf(record.reason)])),
   };
 }
 
@@ -264,17 +259,15 @@ async function putBackRemoved({ context, trees }: CycleRun): Promise<string[]> {
   const from = isAhead ? trees.head : head;
   // Memory itself restores records of HEAD. An issue that is done moves to another folder.
   const apart = [...(from === head ? [ledgerFolder(layout)] : []), activeIssuesFolder(layout)];
+  const isApart = (path: string): boolean => apart.some((folder) => path.startsWith(folder + sep));
   const removed = (await missingFrom(git, from, [layout.dir])).filter((name) => {
     const path = join(layout.root, name);
-    return (
-      !trees.gone.has(name) && !existsSync(path) && !apart.some((folder) => path.startsWith(folder + sep))
-    );
+    return !trees.gone.has(name) && !existsSync(path) && !isApart(path);
   });
   if (removed.length === 0) return [];
   await restoreFrom(git, from, removed);
-  return [
-    `${firstNames(removed, 3)} ${removed.length === 1 ? 'was' : 'were'} removed by the command, and put back`,
-  ];
+  const were = `${firstNames(removed, 3)} ${removed.length === 1 ? 'was' : 'were'}`;
+  return [`${were} removed by the command, and put back`];
 }
 
 /** Null when the command damaged these files, which is a violation. */

@@ -14,8 +14,7 @@ const [MAX_TASKS, MAX_LINES, MAX_BYTES] = [50, 40, 2048];
 /** By task: how many cycles in a row did not make it pass, and how the last one failed. The last tried task is last. */
 const Tries = z.record(z.string(), z.object({ times: z.int(), lines: z.array(z.string()) }));
 
-const readTries = ({ layout }: Context): z.infer<typeof Tries> =>
-  Tries.safeParse(readHint(triesFile(layout))).data ?? {};
+const readTries = ({ layout }: Context) => Tries.safeParse(readHint(triesFile(layout))).data ?? {};
 
 export const readLastTry = (context: Context, task: string): string[] =>
   readTries(context)[task]?.lines ?? [];
@@ -38,18 +37,14 @@ export async function keepLastTry(run: CycleRun, evaluation: Evaluation): Promis
 
 async function describeTry(run: CycleRun, { classification, found, failed }: Evaluation): Promise<string[]> {
   if (!hasFailed(classification) && !failed) return [];
-  const notes = run.stages.flatMap(({ name, status, note }) =>
-    status === 'failed' ? [`${name}: ${note}`] : [],
-  );
-  return [
-    ...[
-      classification,
-      ...found.governance_violations.slice(0, 10).map((text) => `Violation: ${text}`),
-      ...found.regression_flags.slice(0, 10).map((id) => `Regression: ${id} passed before`),
-      ...notes,
-    ].map((text) => oneLine(text, 300)),
-    ...(failed ? await describeRun(run, failed) : []),
+  const stages = run.stages.filter(({ status }) => status === 'failed');
+  const lines = [
+    classification,
+    ...found.governance_violations.slice(0, 10).map((text) => `Violation: ${text}`),
+    ...found.regression_flags.slice(0, 10).map((id) => `Regression: ${id} passed before`),
+    ...stages.map(({ name, note }) => `${name}: ${note}`),
   ];
+  return [...lines.map((text) => oneLine(text, 300)), ...(failed ? await describeRun(run, failed) : [])];
 }
 
 async function describeRun({ context }: CycleRun, failed: FeatureResult): Promise<string[]> {

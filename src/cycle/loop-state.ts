@@ -29,12 +29,9 @@ export const saveLoop = ({ disk }: Context, state: LoopState): void =>
   disk.withLock(() => disk.replace(loopFile(disk.layout), encodeDocument(state)));
 
 /** `5 cycles (3 SUCCESS, 2 FAILURE)` */
-export function countCycles({
-  cycles,
-  by_classification,
-}: Pick<LoopState, 'cycles' | 'by_classification'>): string {
-  const counts = Object.entries(by_classification).map(([name, count]) => `${count} ${name}`);
-  return `${plural(cycles, 'cycle')}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
+export function countCycles(loop: Pick<LoopState, 'cycles' | 'by_classification'>): string {
+  const counts = Object.entries(loop.by_classification).map(([name, count]) => `${count} ${name}`);
+  return `${plural(loop.cycles, 'cycle')}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
 }
 
 /** What the last day's loop came to, in one line: whether it runs, was killed, or why it ended. */

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Call, command, type Group } from '../cli/spec.js';
+import { type Call, command, type Group, given } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { makeFolder } from '../core/files.js';
@@ -11,8 +11,8 @@ import { STACKS } from './rules.js';
 
 async function run(call: Call, dir: string | undefined): Promise<InitResult> {
   const cwd = folderOf(call, dir);
-  const { stack, name, test, idPattern, branch, agents, hooks } = call.options as InitInput;
-  const input: InitInput = { stack, name, test, idPattern, branch, agents, hooks };
+  const names = ['stack', 'name', 'test', 'idPattern', 'branch', 'agents', 'hooks'] as const;
+  const input: InitInput = given<InitInput>(call, ...names);
   if (call.interactive) await ask(call, cwd, input);
   const result = await initForge(cwd, input, { world: call.world, dryRun: call.flags.dryRun });
   if (call.flags.dryRun) call.say('Dry run: nothing was written.');

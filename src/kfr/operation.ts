@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { refused, usage } from '../core/error.js';
 import { describeIssue, fieldName } from '../core/schema.js';
 import { checkText, MAX_TEXT_BYTES, oneLine, wordsOf } from '../core/text.js';
 import { KINDS, type Kind, readKind } from './rules.js';
@@ -23,18 +24,7 @@ export const MAX_OPERATIONS = 100;
 /** One operation as given. Its shape is checked here, so that each error has its place. */
 export type Operation = Readonly<Record<string, unknown>>;
 
-/** Why one operation failed. `isMalformed`: it is not a valid operation. */
-export class Refused extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-    readonly isMalformed = false,
-  ) {
-    super(message);
-  }
-}
-
-/** The operation, if it has all required fields and no unknown ones. */
+/** The operation, if it has all required fields and no unknown ones. A usage error is one of form, not of a rule. */
 export function checkShape(operation: Operation): CheckedOperation {
   const { success, data, error } = Checked.safeParse(operation);
   if (success) return data;
@@ -45,7 +35,7 @@ export function checkShape(operation: Operation): CheckedOperation {
     field === 'op' || field === 'kind'
       ? `${operation[field] === undefined ? 'missing' : `found ${shownValue(operation[field])}`}, allowed: ${choices.join(', ')}`
       : describeIssue(issue, operation);
-  throw new Refused('malformed', `${field || 'operation'}: ${oneLine(problem, 300)}.`, true);
+  throw usage('malformed', `${field || 'operation'}: ${oneLine(problem, 300)}.`);
 }
 
 /** How messages name an operation: `add Constraint "Use port 0"`, `resolve kfr-2`, or by its place, from 1. */
@@ -62,22 +52,17 @@ const shownValue = (value: unknown): string => oneLine(JSON.stringify(value) ?? 
 export function kindOf(spelling: string): Kind {
   const kind = readKind(spelling);
   if (kind) return kind;
-  throw new Refused('unknown_kind', `Unknown kind ${shownValue(spelling)}. Use ${KINDS.join(', ')}.`);
+  throw refused('unknown_kind', `Unknown kind ${shownValue(spelling)}. Use ${KINDS.join(', ')}.`);
 }
 
-const MAX_WORDS_BYTES = 2000;
-
 export const checkWords = (field: string, words: string): string =>
-  checkText(words.replace(/\s+/g, ' ').trim(), { what: `The ${field}`, maxBytes: MAX_WORDS_BYTES });
+  checkText(words.replace(/\s+/g, ' ').trim(), { what: `The ${field}`, maxBytes: 2000 });
 
 /** Removes meaningless white space. A plan keeps its lines. */
 export function normalizeEntry(kind: Kind, text: string): string {
-  const lines = text
-    .normalize('NFC')
-    .split(/[\n\r\u2028\u2029]/)
-    .map((line) => line.replace(/\s+/g, ' ').trim())
-    .filter((line) => line !== '');
-  return lines.join(kind === 'Plan' ? '\n' : ' ');
+  const lines = text.normalize('NFC').split(/[\n\r\u2028\u2029]/);
+  const folded = lines.map((line) => line.replace(/\s+/g, ' ').trim()).filter((line) => line !== '');
+  return folded.join(kind === 'Plan' ? '\n' : ' ');
 }
 
 /** Texts with equal keys are duplicates: case, width, white space and a final punctuation mark are ignored. */

@@ -1,4 +1,4 @@
-import { ForgeError } from '../core/error.js';
+import { ForgeError, refused } from '../core/error.js';
 import { checkText, oneLine } from '../core/text.js';
 import {
   type CheckedOperation,
@@ -12,7 +12,6 @@ import {
   normalizeEntry,
   type Operation,
   type OperationName,
-  Refused,
 } from './operation.js';
 import { closeEntries, countKfr, type Entry, isSingle, type Kfr, type Kind, type Outcome } from './rules.js';
 
@@ -89,11 +88,11 @@ class Patcher {
           : this.settle(checked);
       this.applied.push({ index, op: checked.op, ...done });
     } catch (error) {
-      if (!(error instanceof Refused) && !(error instanceof ForgeError)) throw error;
-      // An invalid text (empty, a control character) is malformed.
-      this.isMalformed ||= !(error instanceof Refused) || error.isMalformed;
+      if (!(error instanceof ForgeError)) throw error;
+      const { kind, code, message } = error;
+      this.isMalformed ||= kind === 'usage';
       const op = typeof operation?.op === 'string' ? oneLine(operation.op, 40) : '';
-      this.refusals.push({ index, op, code: error.code, message: error.message });
+      this.refusals.push({ index, op, code, message });
     }
   }
 
@@ -107,7 +106,7 @@ class Patcher {
   private add(operation: EntryOperation, name: string): Omit<Applied, 'index' | 'op'> {
     const kind = kindOf(operation.kind);
     if (operation.op === 'replace' && !isSingle(kind))
-      throw new Refused(
+      throw refused(
         'not_replaceable',
         `There may be many of ${kind}: remove the one that no longer holds (or resolve it), and add the new one.`,
       );
@@ -117,32 +116,28 @@ class Patcher {
       return { id: prior.id, kind };
     const text = this.checkEntry(kind, operation.text, name);
     if (prior) this.remove(prior, 'replaced');
-    const number = this.kfr.last + 1;
-    const entry: Entry = {
-      id: `kfr-${number}`,
-      kind,
-      text,
-      requires_resolution: kind === 'OpenQuestion' || operation.requires_resolution === true,
-      created_at: this.now,
-    };
-    this.kfr = { ...this.kfr, last: number, entries: [...this.kfr.entries, entry] };
-    return { id: entry.id, kind, ...(prior ? { replaced: prior.id } : {}) };
+    const last = this.kfr.last + 1;
+    const id = `kfr-${last}`;
+    const requires_resolution = kind === 'OpenQuestion' || operation.requires_resolution === true;
+    const entry: Entry = { id, kind, text, requires_resolution, created_at: this.now };
+    this.kfr = { ...this.kfr, last, entries: [...this.kfr.entries, entry] };
+    return { id, kind, ...(prior ? { replaced: prior.id } : {}) };
   }
 
   private checkEntry(kind: Kind, given: string, name: string): string {
     const wrong = forbiddenContent(kind, given);
-    if (wrong) throw new Refused(`content.${wrong.name}`, `This never belongs in a KFR: ${wrong.says}.`);
+    if (wrong) throw refused(`content.${wrong.name}`, `This never belongs in a KFR: ${wrong.says}.`);
     const text = checkText(normalizeEntry(kind, given), { what: 'The text' });
     const length = [...text].length;
     const { characters } = this.limits;
     if (length > characters)
-      throw new Refused(
+      throw refused(
         'too_long',
         `The text has ${length} characters; ${characters} are allowed. Say only what must be right, or keep the rest as a note.`,
       );
     const key = duplicateKey(text);
     const twin = this.kfr.entries.find((entry) => duplicateKey(entry.text) === key);
-    if (twin) throw new Refused('duplicate', `${twin.id} (${twin.kind}) says that already.`);
+    if (twin) throw refused('duplicate', `${twin.id} (${twin.kind}) says that already.`);
     const doubt = doubtfulContent(text);
     if (doubt) this.warnings.push(`${name}: it ${doubt.says} (${doubt.name})`);
     return text;
@@ -152,7 +147,7 @@ class Patcher {
     const entry = this.find(operation.id);
     const { id, kind, requires_resolution } = entry;
     if (!requires_resolution && (operation.op === 'resolve' || operation.op === 'park'))
-      throw new Refused('not_required', `${id} (${kind}) requires no resolution: remove it.`);
+      throw refused('not_required', `${id} (${kind}) requires no resolution: remove it.`);
     if (operation.op === 'remove') this.remove(entry, 'removed');
     else if (operation.op === 'park') this.park(entry, checkWords('reason', operation.reason));
     else if (operation.op === 'resolve')
@@ -162,9 +157,9 @@ class Patcher {
   }
 
   private park(entry: Entry, reason: string): void {
+    const { entries } = this.kfr;
     const parked = { ...entry, parked: { at: this.now, reason } };
-    const entries = this.kfr.entries.map((other) => (other === entry ? parked : other));
-    this.kfr = { ...this.kfr, entries };
+    this.kfr = { ...this.kfr, entries: entries.with(entries.indexOf(entry), parked) };
   }
 
   private find(id: string): Entry {
@@ -175,13 +170,13 @@ class Patcher {
     const what = closed
       ? `${closed.id} was ${closed.outcome} already${closed.words ? ` (${oneLine(closed.words, 280)})` : ''}`
       : `There is no entry ${JSON.stringify(oneLine(id, 40))}`;
-    throw new Refused('unknown_id', `${what}. Active: ${there}.`);
+    throw refused('unknown_id', `${what}. Active: ${there}.`);
   }
 
   /** KFR-08: an entry that requires resolution leaves only with an answer or a reason. */
   private remove({ id, kind, requires_resolution }: Entry, outcome: 'removed' | 'replaced'): void {
     if (requires_resolution)
-      throw new Refused(
+      throw refused(
         'requires_resolution',
         `${id} (${kind}) requires resolution and cannot be ${outcome}: resolve it {"op":"resolve","id":"${id}","resolution":"…"} or dismiss it {"op":"dismiss","id":"${id}","reason":"…"}.`,
       );
@@ -203,11 +198,7 @@ class Patcher {
       .sort((a, b) => countKfr([b]) - countKfr([a]))
       .slice(0, 3)
       .map((entry) => `${entry.id} (${entry.kind}, ${countKfr([entry])} tokens)`);
-    this.refusals.push({
-      index: last.index,
-      op: last.op,
-      code: 'budget',
-      message: `The KFR would have ${count} tokens; ${tokens} are allowed. Remove what is no longer needed, or promote it to a note: ${largest.join(', ') || 'resolve open questions'}.`,
-    });
+    const message = `The KFR would have ${count} tokens; ${tokens} are allowed. Remove what is no longer needed, or promote it to a note: ${largest.join(', ') || 'resolve open questions'}.`;
+    this.refusals.push({ index: last.index, op: last.op, code: 'budget', message });
   }
 }

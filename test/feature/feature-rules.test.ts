@@ -3,7 +3,6 @@ import { decodeDocument, encodeDocument } from '../../src/core/schema.js';
 import {
   checkRemoval,
   type Feature,
-  makeId,
   planEdit,
   planFeature,
   requireFeature,
@@ -24,12 +23,6 @@ const proven = feature('A', {
   verified_at: now,
   verified_commit: 'abc',
   verified_by: ['npm test'],
-});
-
-describe('a new feature', () => {
-  it('FEA-01 has an id of plain letters', () => {
-    expect(makeId([], 'Größe zählt à la carte')).toBe('grosse-zahlt-a-la-carte');
-  });
 });
 
 describe('editing a feature', () => {

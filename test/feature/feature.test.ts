@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectError, fixedClock, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
-import {
-  differences,
-  FEATURES,
-  makeForge,
-  type StoredFeature,
-  snapshot,
-  storedFeature,
-} from '../support/forge-project.js';
+import { differences, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
 
 describe('forge feature', () => {
   it('FEA-01 adds, lists, shows, edits and removes', async () => {
@@ -42,9 +35,7 @@ describe('forge feature', () => {
     expect((await runForge(project, ['feature', 'remove', 'FORGE-002'])).stdout).toBe(
       'removed FORGE-002  From stdin   # back with: forge undo\n',
     );
-    expect(project.json<{ features: StoredFeature[] }>(FEATURES).features.map(({ id }) => id)).toEqual([
-      'FORGE-001',
-    ]);
+    expect(project.json(FEATURES).features).toMatchObject([{ id: 'FORGE-001' }]);
     expect((await forgeError(project, ['feature', 'show', 'FORGE-002'])).exitCode).toBe(2);
   });
 
@@ -126,15 +117,8 @@ describe('forge feature', () => {
       'not run (tests/a.sh does not exist yet). Once it can run: forge done A',
     );
     project.write('tests/a.sh', 'exit 1\n');
-    const present = [
-      'sh tests/a.sh',
-      'sh tests/a.sh::one',
-      'sh tests/a.sh:12',
-      "sh 'tests/*.sh'",
-      'sh tests/...',
-    ];
-    for (const [n, test] of present.entries()) {
-      const { stdout } = await runForge(project, ['feature', 'add', `B-${n}`, `b ${n}`, '--test', test]);
+    for (const file of ['tests/a.sh', 'tests/a.sh::one', 'tests/a.sh:12', "'tests/*.sh'", 'tests/...']) {
+      const { stdout } = await runForge(project, ['feature', 'add', `In ${file}`, '--test', `sh ${file}`]);
       expect(stdout).not.toContain('does not exist yet');
     }
   });
@@ -153,20 +137,14 @@ describe('forge feature', () => {
     expect(refused.hint).toBe(`sh -c 'a && b'`);
   });
 
-  it('FEA-06 a word in small letters and a name are an id and a name; no id is the word none', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'logout', 'Logout']);
-    await forgeJson(project, ['feature', 'add', 'None']);
-    const { features } = await forgeJson<{ features: StoredFeature[] }>(project, ['feature', 'list']);
-    expect(features.map(({ id }) => id)).toEqual(['logout', expect.stringMatching(/^f-[0-9a-f]{8}$/)]);
-  });
-
   it('FEA-06 FEA-01 blockers match without case, and so does a cycle of them', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'F-1', 'one', '--test', 'true', '--no-run']);
     await forgeJson(project, ['feature', 'add', 'F-2', 'two', '--blocked-by', 'f-1']);
     await expectError(project, ['feature', 'edit', 'F-1', '--blocked-by', 'f-2'], 'feature.cycle');
+    // Another branch may bring it.
     const typo = await runForge(project, ['feature', 'edit', 'F-2', '--blocked-by', 'F-9', '-n']);
+    expect(typo.exitCode).toBe(0);
     expect(typo.stderr).toContain('There is no feature or active issue F-9');
     await forgeJson(project, ['feature', 'verify', 'F-1']);
     expect((await runForge(project, ['next'])).stdout).toContain('F-2: two\n  why: unblocked');

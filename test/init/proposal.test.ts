@@ -39,23 +39,8 @@ describe('proposals from a repository', () => {
   it('LAY-04 B-42 valid branch names, not arbitrary text in HEAD', () => {
     for (const name of ['main', 'feature/x-1', 'Ümlaut', 'a.b', '日本'])
       expect([name, isBranchName(name)]).toEqual([name, true]);
-    for (const name of [
-      '',
-      '-x',
-      '--upload-pack=x',
-      'a b',
-      'a..b',
-      'a@{1}',
-      'a.lock',
-      'a/',
-      '/a',
-      '.a',
-      'a\\b',
-      'a\u001b[31m',
-      'a\u202eb',
-      'a:b',
-      'a*',
-    ])
+    const wrong = '-x --upload-pack=x a..b a@{1} a.lock a/ /a .a a\\b a\u001b[31m a\u202eb a:b a*';
+    for (const name of ['', 'a b', ...wrong.split(' ')])
       expect([name, isBranchName(name)]).toEqual([name, false]);
   });
 

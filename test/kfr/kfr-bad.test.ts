@@ -65,8 +65,8 @@ describe('an invalid patch', () => {
 
   it('B-13 B-06 refuses bytes that are not UTF-8, and terminal controls', async () => {
     const project = await makeWorking();
-    for (const stdin of [Buffer.from([0x7b, 0xff, 0x7d])])
-      await expectError(project, ['kfr', 'patch', '-'], '2 input.encoding', { stdin });
+    const stdin = Buffer.from([0x7b, 0xff, 0x7d]);
+    await expectError(project, 'kfr patch -', '2 input.encoding', { stdin });
     for (const text of ['a\u001b[2J', 'a\u202eb', 'a\u200bb', 'a\u0085b'])
       expect((await patchError(project, [add('Goal', text)])).operations).toMatchObject([
         { code: 'text.hidden_character' },
@@ -88,15 +88,8 @@ describe('an invalid kfr.json', () => {
     ]) {
       project.write(KFR, bytes);
       const before = snapshot(project.dir);
-      for (const words of [
-        ['session', 'end', '--no-commit'],
-        ['session', 'discard'],
-        ['focus', 'clear'],
-        ['focus', 'set', '--task', 'other'],
-        ['kfr', 'clear', '--yes'],
-        ['kfr', 'inject'],
-        ['note', 'promote', 'kfr-1'],
-      ])
+      const gated = ['session end --no-commit', 'session discard', 'focus clear', 'focus set --task other'];
+      for (const words of [...gated, 'kfr clear --yes', 'kfr inject', 'note promote kfr-1'])
         expect([bytes, words, (await forgeError(project, words)).exitCode]).toEqual([bytes, words, 4]);
       expect(differences(before, snapshot(project.dir))).toEqual([]);
     }
@@ -119,11 +112,7 @@ describe('an invalid kfr.json', () => {
       () => mkdirSync(project.path(KFR)),
     ]) {
       place();
-      for (const words of [
-        ['kfr', 'list'],
-        ['session', 'end', '--no-commit'],
-        ['kfr', 'patch', '--goal', 'x'],
-      ])
+      for (const words of ['kfr list', 'session end --no-commit', 'kfr patch --goal x'])
         await expectError(project, words, '4 file.kind');
       rmSync(project.path(KFR), { recursive: true });
     }
@@ -138,14 +127,9 @@ describe('an invalid kfr.json', () => {
     const path = `${SESSIONS}/${file}`;
     const good = project.read(path);
     project.write(path, good.slice(0, 50));
-    for (const words of [
-      ['session', 'start', '--resume', session.id],
-      ['session', 'discard', session.id],
-    ])
-      expect(await forgeError(project, words, { world: at(bob, 31) })).toMatchObject({
-        exitCode: 4,
-        file: path,
-      });
+    const damaged = { exitCode: 4, file: path };
+    for (const words of [`session start --resume ${session.id}`, `session discard ${session.id}`])
+      expect(await forgeError(project, words, { world: at(bob, 31) })).toMatchObject(damaged);
     project.write(path, good);
     await start(project, at(bob, 32), '--resume', session.id);
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);

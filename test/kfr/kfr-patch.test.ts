@@ -9,19 +9,9 @@ describe('forge kfr patch', () => {
   it('KFR-02 accepts operations from flags, a file and stdin', async () => {
     const project = await makeWorking();
     const world = fixedClock();
-    const flags = [
-      '--goal',
-      'logout works',
-      '--plan',
-      '1. read\n2. wire',
-      '--add',
-      'Constraint: no new packages',
-    ];
-    const first = await forgeJson<KfrPatched>(
-      project,
-      ['kfr', 'patch', ...flags, '--add', 'open question:which cookie?'],
-      { world },
-    );
+    const goal = ['--goal', 'logout works', '--plan', '1. read\n2. wire'];
+    const more = ['--add', 'Constraint: no new packages', '--add', 'open question:which cookie?'];
+    const first = await forgeJson<KfrPatched>(project, ['kfr', 'patch', ...goal, ...more], { world });
     expect(first).toEqual({
       session: expect.stringMatching(/^\d{4}-\d\d-\d\d-session-001$/),
       entries: [
@@ -30,11 +20,8 @@ describe('forge kfr patch', () => {
         ['kfr-3', 'Constraint', 'no new packages'],
         ['kfr-4', 'OpenQuestion', 'which cookie?'],
       ].map(([id, kind, text]) => ({
-        id,
-        kind,
-        text,
+        ...{ id, kind, text, created_at: '2026-03-01T10:00:00.000Z' },
         requires_resolution: kind === 'OpenQuestion',
-        created_at: '2026-03-01T10:00:00.000Z',
       })),
       tokens: expect.any(Number),
       applied: [
@@ -124,17 +111,9 @@ describe('forge kfr patch', () => {
       expect([stdin, error.exitCode]).toEqual([stdin, 2]);
       if (code !== 'input.invalid') expect([stdin, error.code]).toEqual([stdin, code]);
     }
-    for (const words of [
-      [],
-      ['nosuch.json'],
-      ['--add', 'no kind'],
-      ['--add', ':x'],
-      ['--resolve', 'kfr-1'],
-      ['--resolve', '=x'],
-      ['--goal', ' '],
-      ['-', '--goal', 'x'],
-    ])
-      expect([words, (await forgeError(project, ['kfr', 'patch', ...words])).exitCode]).toEqual([words, 2]);
+    const flags = ['--add "no kind"', '--add :x', '--resolve kfr-1', '--resolve =x', '--goal " "'];
+    for (const words of ['', 'nosuch.json', ...flags, '- --goal x'])
+      expect([words, (await forgeError(project, `kfr patch ${words}`)).exitCode]).toEqual([words, 2]);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
@@ -146,12 +125,9 @@ describe('forge kfr patch', () => {
       { code: 'too_long', message: expect.stringContaining('40 are allowed') },
     ]);
     const many = [...Array(9).keys()].map((n) => add('Constraint', `${n} ${'x'.repeat(37)}`));
+    const message = expect.stringMatching(/100 are allowed.*promote it to a note: kfr-/);
     expect((await patchError(project, many)).operations).toMatchObject([
-      {
-        index: 8,
-        code: 'budget',
-        message: expect.stringMatching(/100 are allowed.*promote it to a note: kfr-/),
-      },
+      { index: 8, code: 'budget', message },
     ]);
     expect(project.has(KFR)).toBe(false);
   });
@@ -169,11 +145,7 @@ describe('forge kfr patch', () => {
 
   it('KFR-13 refuses a patch without a session', async () => {
     const project = await makeForge();
-    for (const words of [
-      ['kfr', 'patch', '--goal', 'x'],
-      ['kfr', 'clear', '--yes'],
-      ['note', 'promote', 'kfr-1'],
-    ])
+    for (const words of ['kfr patch --goal x', 'kfr clear --yes', 'note promote kfr-1'])
       await expectError(project, words, '3 session.none');
     expect(await list(project)).toEqual({ session: null, entries: [], tokens: 0 });
     expect((await runForge(project, ['kfr', 'list'])).stdout).toBe(

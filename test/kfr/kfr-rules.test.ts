@@ -102,14 +102,8 @@ describe('the text for a prompt', () => {
         expect(block.startsWith(`${KFR_HEADER}\n\n`)).toBe(true);
         const lines = block.slice(KFR_HEADER.length + 2).split('\n');
         expect(lines.pop()).toMatch(/^End of the KFR abc\. /);
-        const headings = [
-          'Goal',
-          'Plan',
-          'Active Contracts',
-          'Constraints & Invariants',
-          'Open Questions',
-          '',
-        ];
+        const headings = ['Goal', 'Plan', 'Active Contracts', 'Constraints & Invariants'];
+        headings.push('Open Questions', '');
         const foreign = lines.filter(
           (line) => !headings.includes(line) && !/^(?:- \[kfr-\d+[^\]]*\] | {4}\| )/.test(line),
         );

@@ -7,20 +7,8 @@ import { EMPTY, LIMITS, patch } from '../support/patches.js';
 
 /** Any operation: right, wrong, strange. */
 const strange = fc.oneof(
-  fc.constantFrom(
-    '',
-    ' ',
-    '__proto__',
-    'constructor',
-    'x',
-    'X.',
-    'y',
-    '- [ ] z',
-    '```',
-    'a\nb',
-    '\u0000',
-    '\ud800',
-  ),
+  fc.constantFrom('', ' ', '- [ ] z', '```', 'a\nb', '\u0000', '\ud800'),
+  fc.constantFrom('__proto__', 'constructor', 'x', 'X.', 'y'),
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.integer({ min: 100, max: 300 }).map((length) => `${length}`.repeat(length).slice(0, length)),
 );

@@ -47,25 +47,13 @@ describe('proposals of forge init', () => {
       { name: 'id_pattern', value: 'SHOP-\\d+', from: 'recent commits', taken: true },
       { name: 'branch', value: 'main', from: 'git', taken: true },
     ]);
-    expect(result.parts.map(({ stack, folder }) => `${stack} ${folder}`)).toEqual([
-      'node .',
-      'go services/api',
-    ]);
-    expect(result.next).toEqual([
-      'sh .forge/init.sh',
-      'forge feature add "First thing to build"',
-      'forge start',
-    ]);
-    expect(settings(project)).toEqual({
-      schema_version: 1,
-      project: { name: 'sample' },
-      ...Object.fromEntries(
-        Object.keys(settings(project))
-          .filter((name) => !['schema_version', 'project', 'commit'].includes(name))
-          .map((name) => [name, {}]),
-      ),
-      commit: { id_pattern: 'SHOP-\\d+' },
-    });
+    const parts = result.parts.map(({ stack, folder }) => `${stack} ${folder}`);
+    expect(parts).toEqual(['node .', 'go services/api']);
+    const first = 'forge feature add "First thing to build"';
+    expect(result.next).toEqual(['sh .forge/init.sh', first, 'forge start']);
+    const { schema_version, project: named, commit, ...others } = settings(project);
+    expect([schema_version, named, commit]).toEqual([1, { name: 'sample' }, { id_pattern: 'SHOP-\\d+' }]);
+    for (const section of Object.values(others)) expect(section).toEqual({});
   });
 
   it('LAY-04 every answer is a flag, and typed commands are approved', async () => {
@@ -103,10 +91,20 @@ describe('proposals of forge init', () => {
       [['--branch', 'a..b'], 'init.branch'],
     ];
     for (const [args, code] of calls)
-      expect([args, await forgeError(project, ['init', ...args])]).toEqual([
+      expect([args, await forgeError(project, ['init', ...args])]).toMatchObject([
         args,
-        expect.objectContaining({ exitCode: 2, code }),
+        { exitCode: 2, code },
       ]);
+    for (const flag of ['stack', 'agents', 'hooks']) {
+      const message = new RegExp(`^--${flag}: found "cluade", allowed: .+ \\| none\\.$`);
+      const error = {
+        exitCode: 2,
+        code: `init.${flag}`,
+        field: flag,
+        message: expect.stringMatching(message),
+      };
+      expect(await forgeError(project, ['init', `--${flag}`, 'cluade'])).toMatchObject(error);
+    }
     const builder = { env: { FORGE_ROLE: 'builder' } };
     for (const flag of ['--test', '--stack'])
       await expectError(project, ['init', flag, 'node'], '3 role.denied', builder);
@@ -321,11 +319,6 @@ describe('forge init', () => {
     const result = await forgeJson<InitResult>(project, ['init', '--hooks', 'block', '--agents', 'none']);
     expect(result.created).toContain('.forge/config.toml');
     expect(result.skipped.join('\n')).toMatch(/^hooks: /m);
-    for (const flag of ['agents', 'hooks'])
-      expect(await forgeError(makePlainProject(), ['init', `--${flag}`, 'cluade'])).toMatchObject({
-        exit: 2,
-        message: expect.stringContaining(`--${flag}: found "cluade", allowed: `),
-      });
   });
 
   it('LAY-04 never asks without a terminal, and accepts every answer as a flag', async () => {
@@ -342,9 +335,6 @@ describe('forge init', () => {
     await forgeJson(named, ['init', '--stack', 'node', '--name', 'A "quoted" \\ name']);
     expect(parse(named.read(CONFIG))).toMatchObject({ project: { name: 'A "quoted" \\ name' } });
     expect(named.read('.forge/init.sh')).toContain('package.json');
-    const error = await forgeError(named, ['init', '--stack', 'cobol']);
-    expect(error).toMatchObject({ exitCode: 2, code: 'init.stack', field: 'stack' });
-    expect(error.message).toMatch(/"cobol".*node \| python \| rust \| go \| mixed \| none/);
   });
 
   it('LAY-05 from a subfolder works at the top of the repository', async () => {

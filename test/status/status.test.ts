@@ -7,8 +7,6 @@ import { makeForge, PROGRESS } from '../support/forge-project.js';
 import { makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
 import { commitAll, component, statusOf } from '../support/statuses.js';
 
-const _KFR = '.forge/local/kfr.json';
-
 describe('forge status', () => {
   it('VIS-01 B-01 shows five lines, each with its reason and, unless green, the command', async () => {
     const project = await makeForge();
@@ -26,12 +24,8 @@ describe('forge status', () => {
     );
     const { components, worst } = await statusOf(project);
     expect(worst).toBe('green');
-    expect(components[3]).toEqual({
-      name: 'git',
-      color: 'neutral',
-      reasons: ['clean outside .forge/; no checkpoint yet'],
-      fix: [],
-    });
+    const reasons = ['clean outside .forge/; no checkpoint yet'];
+    expect(components[3]).toEqual({ name: 'git', color: 'neutral', reasons, fix: [] });
   });
 
   it('VIS-01 --short is one line for a prompt; nothing outside a forge', async () => {
@@ -94,12 +88,12 @@ describe('forge status', () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     rmSync(project.path(PROGRESS));
-    const gone = await component(project, 'short-term');
-    expect([gone.color, gone.reasons, gone.fix]).toEqual([
-      'red',
-      ['progress.txt is missing'],
-      ['forge log "what you just did"'],
-    ]);
+    const gone = {
+      color: 'red',
+      reasons: ['progress.txt is missing'],
+      fix: ['forge log "what you just did"'],
+    };
+    expect(await component(project, 'short-term')).toMatchObject(gone);
     // What it names makes it good.
     await forgeJson(project, ['progress', 'add', 'x']);
     expect((await component(project, 'short-term')).color).toBe('green');

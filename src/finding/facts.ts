@@ -116,7 +116,7 @@ function searchFact(all: string): string {
 }
 
 const listFact = (output: string): string => {
-  const names = output.split('\n').filter((line) => line.trim() !== '');
+  const names = output.split('\n').filter((line) => line.trim() !== '' && !/^total \d+$/.test(line));
   return `${plural(names.length, 'entry', 'entries')}: ${cut(names.slice(0, 12).join(', '))}`;
 };
 
@@ -146,7 +146,8 @@ const TOTALS: readonly RegExp[] = [
   /^ok\s+\S+.*$/m,
   /^Ran \d+ tests? in .*$/m,
 ];
-const ERROR = /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal ).*$/m;
+const ERROR =
+  /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal |\bCould not find\b|: No such file or directory).*$/m;
 
 const totalsIn = (output: string): string[] =>
   TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
@@ -162,7 +163,7 @@ function shellFact(output: string, exit: number | null): string {
   const error = exit === 0 ? null : ERROR.exec(output);
   const said = [...totalsIn(output), ...(error ?? [])].slice(0, 2).map((line) => oneLine(line.trim(), 150));
   if (said.length > 0) return `${ended}${[...new Set(said)].join('; ')}`;
-  return `${ended}${cut(output)}` || 'no output';
+  return `${ended}${cut(output) || 'no output'}`;
 }
 
 function fetchFact(output: string): string {
@@ -173,11 +174,14 @@ function fetchFact(output: string): string {
 }
 
 /** EXM-02: the fact in a tool's output. */
-export function factOf(tool: string, question: Question, output: string, exit: number | null = null): string {
-  if (question.kind === 'read') return readFact(question, output);
-  if (question.kind === 'search') return searchFact(output);
-  if (question.kind === 'list') return listFact(output);
+export function factOf(tool: string, question: Question, result: string, exit: number | null = null): string {
   const kind = kindOf(tool);
+  // Claude Code puts the exit code of a failed command above its output.
+  const output = kind === 'shell' ? result.replace(/^Exit code \d+\n?/, '') : result;
+  const isFailed = kind === 'shell' && output !== result;
+  if (question.kind === 'search') return searchFact(output);
+  if (question.kind === 'read' && !isFailed) return readFact(question, output);
+  if (question.kind === 'list' && !isFailed) return listFact(output);
   if (kind === 'shell') return shellFact(output, exit);
   if (kind === 'fetch') return fetchFact(output);
   return kind === 'answer' ? answerFact(output) : cut(output);

@@ -87,13 +87,18 @@ export function summarizeFindings(
   );
 }
 
-/** False for files that changed since, searches and test runs before a change, and commands that only looked, committed or printed nothing. */
+/**
+ * False for files that changed since, searches, listings and test runs before a change, and commands that only listed,
+ * committed or printed nothing.
+ */
 function isTelling(context: Context, one: Stored, hasChangedSince: (at: number) => boolean): boolean {
   const { question, tool, query, fact, tokens, success } = one;
   if (question.kind === 'read') return !hasChanged(context, one, question);
-  const isOver = question.kind === 'search' || (kindOf(tool) === 'shell' && isVerdict(fact));
+  const isShell = kindOf(tool) === 'shell';
+  const isOver = question.kind !== 'other' || (isShell && isVerdict(fact));
   if (isOver && hasChangedSince(one.at)) return false;
-  return question.kind !== 'other' || kindOf(tool) !== 'shell' || !success || (tokens > 0 && isWork(query));
+  if (!isShell || question.kind === 'search') return true;
+  return question.kind !== 'list' && (!success || (tokens > 0 && isWork(query)));
 }
 
 export const clearFindings = (context: Context): { cleared: number } => {

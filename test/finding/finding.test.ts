@@ -140,6 +140,10 @@ describe('facts', () => {
     ['node --test', 'ℹ pass 2\nℹ fail 0\n', 'exit 0: ℹ pass 2', 0],
     ['mocha', '  2 passing (8ms)\n  1 failing\n', 'exit 1: 1 failing; 2 passing (8ms)', 1],
     ['go test ./...', 'ok  \tp/a\t0.1s\nFAIL\tp/b\t0.2s\n', 'exit 1: FAIL p/b 0.2s', 1],
+    ['node --test x.js', "Exit code 1\nCould not find 'x.js'\n", "exit 1: Could not find 'x.js'", 1],
+    ['cat x', 'Exit code 1\ncat: x: No such file or directory\n', 'exit 1: cat: x: No such file', 1],
+    ['sh x.sh', 'Exit code 7\n', 'exit 7: no output', 7],
+    ['ls -l src', 'total 8\na.js\nb.js\n', '2 entries: a.js, b.js', 0],
     ['npm run x', `start\n${'long '.repeat(200)}`, 'exit 0: start long', 0],
   ])('EXM-02 of %s: the line that tells', (command, output, fact, exit) => {
     const said = factOf('Bash', readQuestion('Bash', { command }, '/x'), output, exit);
@@ -303,6 +307,7 @@ describe('forge finding', () => {
     await extract('Bash', 'git add -A && git commit -qm "feat: b" && echo ok', 'ok\n');
     await extract('Bash', 'sed -i s/a/b/ src/app.js', '');
     await extract('Bash', 'npm test', '# pass 3\n');
+    await extract('Bash', 'node --test new.test.js', "Exit code 1\nCould not find 'new.test.js'\n");
     // The times of files are a few milliseconds late.
     await setTimeout(50);
     project.write('src/app.js', 'export const answer = 43;\n');
@@ -311,6 +316,7 @@ describe('forge finding', () => {
     const summary = async () => (await runForge(project, ['finding', 'summary'])).stdout.split('\n');
     expect(await summary()).toEqual(read);
     await extract('Bash', 'npm test', '# pass 4\n');
+    await extract('Bash', 'ls -l src', 'total 4\n-rw-r--r-- 1 a a 3 app.js\n');
     await extract('Bash', 'npm test 2>&1 | tail -3', '# pass 4\n# fail 1\n');
     expect(await summary()).toEqual([
       ...read,

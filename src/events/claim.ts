@@ -8,7 +8,16 @@ import { readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { actorOf, type Context, timestamp, warnOnce } from '../project/project.js';
 import { readRunning } from '../session/running.js';
-import { asSeen, endOf, freeOnServer, readHeld, type Taken, takeOnServer, withBucket } from './bucket.js';
+import {
+  asSeen,
+  type Bucket,
+  endOf,
+  freeOnServer,
+  readHeld,
+  type Taken,
+  takeOnServer,
+  withBucket,
+} from './bucket.js';
 import {
   type Claim,
   changeClaims,
@@ -121,6 +130,8 @@ export interface Released {
   /** False for a task that another holder has taken, or that was finished here. */
   released: boolean;
   holder?: string;
+  /** When its claim ends on the server, which did not answer. */
+  until?: string;
 }
 
 /** Releases a task, or marks it as done. Exit 3 if this worktree does not hold it. */
@@ -139,11 +150,9 @@ export async function releaseTask(
   const until = endOf(context, DONE_SECONDS * 1000);
   const finished: KnownClaim = { ...own, state: 'done', seconds: DONE_SECONDS, until, process: null };
   const isShared = own.revision !== null || (done && eventUrl(context) !== null);
-  const answer =
-    isShared &&
-    (await withBucket(context, ms, (bucket) =>
-      done ? takeOnServer(bucket, finished, false, own.revision) : freeOnServer(bucket, { task, place }),
-    ));
+  const ask = (bucket: Bucket): Promise<Taken | 'free'> =>
+    done ? takeOnServer(bucket, finished, false, own.revision) : freeOnServer(bucket, { task, place });
+  const answer = isShared && (await withBucket(context, ms, ask));
   const other = (answer && typeof answer === 'object' && answer.claim) || findOther(context, own);
   const revision = typeof answer === 'number' ? answer : null;
   changeClaims(context, (claims) => [
@@ -151,7 +160,12 @@ export async function releaseTask(
     ...(done && own.state === 'held' && !other ? [{ ...finished, revision }] : []),
   ]);
   const holder = other && describeHolder(other);
-  return { task, released: own.state === 'held' && !holder, ...(holder ? { holder } : {}) };
+  const isLeft = isShared && !done && answer === null && own.state === 'held' && !holder;
+  return {
+    ...{ task, released: own.state === 'held' && !holder },
+    ...(holder ? { holder } : {}),
+    ...(isLeft ? { until: own.until } : {}),
+  };
 }
 
 /** Renews the claims of this worktree. `unsent`: only those that the server does not have yet, finished ones too. */
@@ -204,7 +218,7 @@ export async function refuseLost(context: Context, tasks: readonly string[], ms 
   });
 }
 
-/** Who took over a task that this worktree lost. */
+/** Who holds a task that this worktree lost. */
 const findOther = (context: Context, own: KnownClaim): Claim | undefined =>
   own.state === 'lost'
     ? readClaims(context).findLast(({ task, place }) => task === own.task && place !== own.place)
@@ -212,19 +226,21 @@ const findOther = (context: Context, own: KnownClaim): Claim | undefined =>
 
 function describeLost(context: Context, lost: KnownClaim): string {
   const other = findOther(context, lost);
-  return `${lost.task} was taken over${other ? ` by ${describeHolder(other)}` : ''}.`;
+  const who = other ? `it is held by ${describeHolder(other)}` : 'somebody else held it meanwhile';
+  return `Your claim on ${lost.task} is lost: ${who}.`;
 }
 
-/** Sends what was claimed and finished without the server. Warns about tasks that another holder took over. */
-export async function sendClaims(context: Context, ms = BUDGET): Promise<void> {
-  await renewClaims(context, ms, true);
+/** Warns about tasks that another holder took. */
+export function warnLost(context: Context): void {
   for (const claim of ownClaims(context))
     if (claim.state === 'lost')
-      warnOnce(context, `${describeLost(context, claim)} To give up your claim: forge release ${claim.task}`);
+      warnOnce(context, `${describeLost(context, claim)} To end it here too: forge release ${claim.task}`);
 }
 
-/** Reads what others hold from the server, for `forge next`. */
+/** Sends what was claimed and finished without the server, and reads what others hold, for `forge next`. */
 export async function refreshHeld(context: Context, ms = BUDGET): Promise<void> {
-  await sendClaims(context, ms);
+  await renewClaims(context, ms, true);
   await withBucket(context, ms, (bucket) => readHeld(context, bucket, ms));
+  // Who holds them is known only now.
+  warnLost(context);
 }

@@ -177,10 +177,16 @@ export const releaseGroup: Group = {
       example: 'forge release F-1',
       writes: true,
       run: (call, id) => call.forge().release({ id: id as string }),
-      render: ({ task, holder }, style) =>
-        holder === undefined
-          ? `${style.good('✓')} ${style.strong(task)} is free`
-          : `${style.good('✓')} Your claim is gone. ${style.strong(task)} is held by ${holder}.`,
+      render: ({ task, holder, until }, style) => {
+        const now = holder
+          ? `held by ${holder}.`
+          : until
+            ? `taken for others until ${style.time(until)}.`
+            : '';
+        return now
+          ? `${style.good('✓')} Your claim is gone. ${style.strong(task)} is ${now}`
+          : `${style.good('✓')} ${style.strong(task)} is free`;
+      },
     }),
   ],
 };

@@ -4,11 +4,11 @@ import { readBranch } from '../git/repository.js';
 import { type Context, otherWorktrees } from '../project/project.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { type Bucket, msLeft, readHeld, serverNow, withBucket } from './bucket.js';
-import { sendClaims } from './claim.js';
+import { renewClaims, warnLost } from './claim.js';
 import type { EventType, ForgeEvent } from './event.js';
 import { type Claim, isLive, readClaims } from './local-claims.js';
 import { eventUrl, placeOf } from './outbox.js';
-import { type Server, SILENCE, within } from './server.js';
+import { BUDGET, type Server, SILENCE, within } from './server.js';
 import { eachEvent, openStream } from './stream.js';
 
 /** One worktree with a session or a claim. */
@@ -52,8 +52,10 @@ const GONE_MS = 24 * 3_600_000;
 
 /** EVT-03: who works on what. Without events or the server, only what this machine knows. */
 export async function readFleet(context: Context): Promise<Fleet> {
-  if (eventUrl(context) !== null) await sendClaims(context);
+  const isShared = eventUrl(context) !== null;
+  if (isShared) await renewClaims(context, BUDGET, true);
   const rows = await withBucket(context, SILENCE, (bucket, server) => readThere(context, bucket, server));
+  if (isShared) warnLost(context);
   return {
     rows: await finishRows(context, rows ?? readHere(context)),
     source: rows ? 'server' : 'machine',
@@ -68,7 +70,9 @@ async function readThere(context: Context, bucket: Bucket, server: Server): Prom
   const busy = new Set(held.map(({ claim }) => claim.place));
   return [
     ...held.map((each) => withClaim(worktrees.get(each.claim.place), each.claim, msLeft(each, now))),
-    ...[...worktrees.values()].filter(({ place, health }) => !busy.has(place) && health !== 'ended'),
+    ...[...worktrees.values()].filter(
+      ({ place, session, health }) => !busy.has(place) && session !== null && health !== 'ended',
+    ),
   ];
 }
 

@@ -234,13 +234,30 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
       await vi.waitFor(
         async () =>
           expect((await runForge(second, [word], { env })).stderr).toMatch(
-            /^! F-1 was taken over by .*\. To give up your claim: forge release F-1$/m,
+            /^! Your claim on F-1 is lost: it is held by .*\. To end it here too: forge release F-1$/m,
           ),
         { timeout: 30_000 },
       );
     const released = await runForge(second, ['release', 'F-1'], { env });
     expect(released.stdout).toMatch(/^✓ Your claim is gone\. F-1 is held by .*\.\n$/);
     expect((await runForge(first, ['release', 'F-1'], { env })).stdout).toBe('✓ F-1 is free\n');
+  });
+
+  it('EVT-03 a release that the server does not get says until when others are refused', async () => {
+    const [server, [first, second]] = [await startNats(), await clones()];
+    const { env } = server;
+    await claim(first, 'F-1', { env });
+    await server.kill();
+    await claim(second, 'F-2', { env });
+    const { stdout } = await runForge(first, ['release', 'F-1'], { env });
+    expect(stdout).toMatch(/^✓ Your claim is gone\. F-1 is taken for others until \d{4}-/);
+    await server.start();
+    await claim(first, 'F-2', { env });
+    const { stderr } = await runForge(second, ['next'], { env });
+    expect(stderr).toMatch(/^! Your claim on F-2 is lost: it is held by /m);
+    await forgeJson(first, ['release', 'F-2'], { env });
+    const free = await runForge(second, ['next'], { env });
+    expect(free.stderr).toContain('! Your claim on F-2 is lost: somebody else held it meanwhile.');
   });
 
   it('B-76 a claim with escape codes is shown as data', async () => {

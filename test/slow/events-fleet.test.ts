@@ -106,7 +106,7 @@ describe.skipIf(!hasNats)('two checkouts with a cluster', () => {
     // The remaining task is held elsewhere, so the loop ends by itself.
     await expect.poll(() => loop.child.exitCode, { timeout: 60_000 }).toBe(0);
     expect(first.has('F-1')).toBe(true);
-    expect(loop.text()).toContain('F-1 was taken over by');
+    expect(loop.text()).toContain('Your claim on F-1 is lost: it is held by');
     expect(loop.text()).toContain('not passing yet: F-1 (blocked by ');
     const { records } = await forgeJson<{ records: object[] }>(first, 'memory log --tier execution');
     expect(records).toEqual([]);

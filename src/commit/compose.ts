@@ -103,7 +103,9 @@ function conventionalType(issue: Unit | undefined, files: KnownWork['files']): {
     files.length > 0 && files.every(({ path }) => test(path));
   if (words.some((word) => word === 'docs' || word === 'documentation') || isAll((path) => DOCS.test(path)))
     return { type: 'docs' };
-  return isAll(isTestFile) ? { type: 'test' } : {};
+  if (isAll(isTestFile)) return { type: 'test' };
+  // Memory and the settings of tools.
+  return isAll((path) => path.startsWith('.')) ? { type: 'chore' } : {};
 }
 
 /** What the commit is about: the one feature that passed, if there is no task or it was done before. */

@@ -198,7 +198,7 @@ async function readTreesBefore(context: Context): Promise<CycleRun['trees']> {
 
 /**
  * Chooses the requested task, else the one in focus unless it passes or a person has to confirm it, else the next one.
- * Those that were tried twice come last, in a loop also the one in focus.
+ * Those that were tried twice come last, in a loop also the one in focus, and before them those that no test judges.
  */
 export function chooseTask(
   context: Context,
@@ -222,6 +222,8 @@ export function chooseTask(
   const ready = candidates.filter(({ blocked_by }) => blocked_by.length === 0);
   const order = [...(isFree ? [{ id, reason: 'in focus' }] : []), ...ready];
   const rank = triedTwice(context);
-  const [task] = order.sort((a, b) => rank.indexOf(a.id) - rank.indexOf(b.id));
+  const withTests = features.filter(({ tests = [] }) => tests.length > 0).map(({ id }) => id);
+  const last = (task: string): number => (isLoop && !withTests.includes(task) ? 1 : 0);
+  const [task] = order.sort((a, b) => rank.indexOf(a.id) - rank.indexOf(b.id) || last(a.id) - last(b.id));
   return task ? { id: task.id, why: task.reason } : { id: NO_TASK, why: `no task: ${reason}` };
 }

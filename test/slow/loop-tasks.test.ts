@@ -33,6 +33,17 @@ describe('a loop', () => {
     expect(end.reason).toBe(`${VAIN}; not passing yet: A`);
   });
 
+  it('GOV-02 takes an issue after the features with tests', async () => {
+    const project = await ready();
+    await forgeJson(project, ['linear', 'new', 'Something to think about']);
+    const { results } = await loop(
+      project,
+      sh('test $FORGE_TASK = A || test $FORGE_TASK = B && touch $FORGE_TASK'),
+    );
+    expect(tasksOf(results).slice(0, 2)).toEqual(['A', 'B']);
+    expect(tasksOf(results)[2]).toMatch(/^LOCAL-/);
+  });
+
   it('GOV-02 takes tasks in turn that all fail, and a task in focus is no exception', async () => {
     const project = await ready();
     await forgeJson(project, ['focus', 'set', '--task', 'B: b']);

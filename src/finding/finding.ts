@@ -50,11 +50,14 @@ async function keep(
 }
 
 /** The findings of all kept sessions, the running one's last. */
-export function findingsOf(context: Context): (Finding & { session: string })[] {
+export function findingsOf(context: Context): (Finding & { session: string; at: string })[] {
   const names = listFolder(findingsFolder(context.layout)).filter((name) => name.endsWith('.jsonl'));
   return names.sort().flatMap((name) => {
     const session = name.slice(0, -'.jsonl'.length);
-    return findingsIn(context, session).map((one) => ({ ...shownAs(one), session: sessionName(session) }));
+    return findingsIn(context, session).map((one) => ({
+      ...{ ...shownAs(one), session: sessionName(session) },
+      at: new Date(one.at).toISOString(),
+    }));
   });
 }
 

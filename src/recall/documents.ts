@@ -8,6 +8,7 @@ import { architectureFile, archiveFile, doneIssuesFolder, skillsFolder } from '.
 import { FEATURE_LIST, readActive } from '../feature/store.js';
 import { UNIT, type Unit } from '../feature/tasks.js';
 import { findingsOf } from '../finding/finding.js';
+import type { Finding } from '../finding/memory.js';
 import { commitAt, isAncestor, readLog } from '../git/read.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -273,9 +274,9 @@ export async function readLive(
     session: () => runningDocuments(context),
     findings: () =>
       loose(
-        findingsOf(context).map(({ session, tool, query, fact, step, filePath }) =>
+        newestAnswers(findingsOf(context)).map(({ session, at, tool, query, fact, step, filePath }) =>
           document('finding', `${session}:${step}`, `${tool} ${query}: ${fact}`, {
-            session,
+            ...{ session, at },
             ...(filePath === undefined ? {} : { files: [filePath] }),
           }),
         ),
@@ -299,6 +300,13 @@ export async function readLive(
       }
     }),
   );
+}
+
+/** The last answer to each question: what a file has, a part of it, or what another call found. */
+function newestAnswers<T extends Finding>(findings: readonly T[]): T[] {
+  const keyOf = ({ filePath, query, fact }: Finding): string =>
+    filePath === undefined || fact.startsWith('Lines ') ? query : filePath;
+  return [...new Map(findings.map((one) => [keyOf(one), one])).values()];
 }
 
 const loose = (documents: readonly Document[]): Group => ({ isLoose: true, documents });

@@ -111,7 +111,8 @@ corrupt corrupted damaged
 validate validation check sanitize
 escape quote injection
 xss csrf vulnerability security
-rate-limit throttle limit
+rate-limit throttle limit 429
+discount coupon rebate voucher
 concurrency parallel race simultaneous
 thread goroutine process
 async asynchronous promise await

@@ -157,6 +157,15 @@ describe('forge recall', () => {
     await forgeJson(project, ['progress', 'add', 'wired zebraStripes() into src/zebra_stripes.ts']);
     await forgeJson(project, ['kfr', 'patch', '--add', 'Constraint:no zebra in production']);
     await forgeJson(project, ['finding', 'add', 'exports zebra', '--tool', 'Read', '--query', 'src/zoo.ts']);
+    await forgeJson(project, [
+      'finding',
+      'add',
+      'exports a zebra',
+      '--tool',
+      'Bash',
+      '--query',
+      'cat src/zoo.ts',
+    ]);
     project.write('.forge/skills/zoo/instructions.md', '# Zoo\nFeed the zebra.\n');
     project.write('a.txt', 'a');
     project.git('add', 'a.txt');
@@ -170,8 +179,9 @@ describe('forge recall', () => {
     expect((await recall(project, 'zebra_stripes')).hits[0]?.text).toContain('zebraStripes()');
     expect((await recall(project, 'tier:note', 'zebra')).hits.map(({ source }) => source)).toEqual(['note']);
     expect((await recall(project, '"warm cache"')).hits.map(({ source }) => source)).toEqual(['learned']);
-    expect((await recall(project, 'file:zoo.ts', 'zebra')).hits.map(({ source }) => source)).toEqual([
-      'finding',
+    // The last answer to a question replaces earlier ones.
+    expect((await recall(project, 'file:zoo.ts', 'zebra')).hits).toMatchObject([
+      { source: 'finding', text: 'Bash cat src/zoo.ts: exports a zebra', at: expect.stringContaining('T') },
     ]);
     const [note] = (await recall(project, 'tier:note', 'zebra')).hits;
     expect(note?.text).toBe('The zebra cluster is rebuilt every Monday');

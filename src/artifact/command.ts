@@ -76,7 +76,7 @@ export const group: Group = {
             : []),
           ...problems.map(({ path, problem }) => `${style.bad('✗')} ${path}: ${problem}`),
           ...(problems.length > 0
-            ? ['  → git restore the file, or add it again: forge artifact add FILE']
+            ? ['  → git restore FILE, or add it again: forge artifact add FILE --type TYPE']
             : []),
         ].join('\n'),
       exit: ({ problems }) => (problems.length > 0 ? 1 : 0),

@@ -177,9 +177,13 @@ function rows(sessions: readonly SessionRow[], style: Style): string {
   );
 }
 
+/** Nobody works in an interrupted one any more. */
+const stateOf = ({ status }: SessionRow, style: Style): string =>
+  status === 'interrupted' ? style.warn(status) : style.good(status);
+
 function renderList({ active, sessions, more }: SessionOverview, style: Style): string {
   const running = active
-    ? `${style.good('running')}  ${active.id}  (holder: ${active.holder})${active.task ? `  ${oneLine(active.task, 60)}` : ''}`
+    ? `${stateOf(active, style)}  ${active.id}  (holder: ${active.holder})${active.task ? `  ${oneLine(active.task, 60)}` : ''}`
     : 'No session is running.';
   const past = sessions.length > 0 ? `\n\n${rows(sessions, style)}` : '';
   return `${running}${past}${more ? '\n… older ones: --limit N' : ''}`;
@@ -194,7 +198,7 @@ function renderStatus({ active }: SessionOverview, style: Style): string {
     active.open_questions === 0
       ? ''
       : `\nopen: ${plural(active.open_questions, 'entry', 'entries')} of working memory to resolve (forge kfr list)`;
-  return `${style.good('running')}  ${active.id}  ${since}\nholder: ${active.holder}\ntask: ${active.task ?? 'none'}${open}${next}`;
+  return `${stateOf(active, style)}  ${active.id}  ${since}\nholder: ${active.holder}\ntask: ${active.task ?? 'none'}${open}${next}`;
 }
 
 function renderDetail({ session, progress, focus, kfr, answers }: SessionDetail, style: Style): string {

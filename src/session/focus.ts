@@ -44,7 +44,10 @@ export function setFocus(context: Context, raw: FocusInput): SetFocus {
   if (Object.values(change).every((value) => value === undefined))
     throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "TEXT"' });
   checkTexts({ ...rest, issue });
-  if (rest.skill) requireSkill(context, rest.skill);
+  if (rest.skill && !requireSkill(context, rest.skill).isApproved)
+    context.warnings.push(
+      `Skill ${rest.skill} is not approved on this machine: agents get nothing of it until a person runs forge trust.`,
+    );
   const unit = issue && rest.task === undefined ? findActive(context, issue) : undefined;
   let why: string[] | undefined;
   const after = replaceFocus(context, (focus) => {

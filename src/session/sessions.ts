@@ -111,6 +111,7 @@ function activeRow(context: Context, running: RunningSession, all: readonly stri
   const verdict = judgeRunning(context, running);
   return {
     ...row(runningArchive(context, running), all),
+    ...(verdict.state === 'interrupted' ? { status: 'interrupted' as const } : {}),
     task: showFocus(context).task,
     holder: verdict.state === 'same' ? 'you' : verdict.why,
     open_questions: openEntries(readKfr(context)).length,

@@ -110,8 +110,8 @@ export const group: Group = {
         skills.length === 0
           ? 'No skill matches.'
           : columns(
-              skills.map(({ name, score = 0, why = [], description }) => [
-                style.strong(name),
+              skills.map(({ name, score = 0, why = [], description, approved }) => [
+                `${style.strong(name)}${approved ? '' : style.warn('  not approved')}`,
                 String(score),
                 explain ? why.join(', ') : oneLine(description, 100),
               ]),

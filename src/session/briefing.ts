@@ -156,7 +156,7 @@ export async function composeBriefing(
     operation: context.repository && operationInProgress(context.repository),
     last: recent.at(-1) ?? null,
     before,
-    handovers: handoversOf(recent, known.features, ownSessions(context)),
+    handovers: handoversOf(recent, ownSessions(context)),
     next: progress.next ?? null,
     answers: [...new Set(kfrs.flatMap(answersIn).map(({ text }) => text))],
     progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),

@@ -223,7 +223,7 @@ function createSession(
 ) {
   const { disk, layout, world } = context;
   const from = resumed ? { resumed_from: resumed.id } : {};
-  const after = handoversOf(archives, memory.features, ownSessions(context)).map(({ id }) => id);
+  const after = handoversOf(archives, ownSessions(context)).map(({ id }) => id);
   const running: RunningSession = {
     schema_version: RUNNING_SESSION.version,
     ...newSessionId(context, archives),

@@ -19,7 +19,7 @@ const Core = {
   head: z.nullable(z.string()),
   goal: z.optional(z.nullable(z.string())),
   resumed_from: z.optional(z.string()),
-  /** The sessions whose next steps its start handed over. */
+  /** The sessions whose next steps its start handed over; once ended, only those that it replaced. */
   after: z.optional(z.array(z.string())),
 };
 
@@ -136,22 +136,14 @@ export const passedSince = (
     .filter(({ status, verified_at: at }) => status === 'passing' && !!at && at > (ended_at ?? started_at))
     .map(({ id }) => id);
 
-/**
- * The sessions whose next steps no later session took over: this clone's last one, then the newest first. A later session
- * that ended without a next step clears earlier ones if a feature has passed since.
- */
+/** The sessions whose next steps no ended session replaced: this clone's last one, then the newest first. */
 export function handoversOf(
   recent: readonly ArchivedSession[],
-  features: readonly Passing[],
   isOwn: (id: string) => boolean,
 ): ArchivedSession[] {
-  const ended = recent.findLast(({ status }) => status === 'ended')?.seq ?? 0;
-  const isDone = (session: ArchivedSession): boolean =>
-    session.seq < ended && passedSince(session, features).length > 0;
-  const left = recent.filter((session) => session.next !== null && !isDone(session));
-  const taken = new Set(left.flatMap(({ after = [] }) => after));
-  const own = left.findLast(({ id }) => isOwn(id));
-  const open = left.filter((session) => session === own || !taken.has(session.id)).reverse();
+  const replaced = new Set(recent.flatMap(({ status, after = [] }) => (status === 'ended' ? after : [])));
+  const open = recent.filter(({ id, next }) => next !== null && !replaced.has(id)).reverse();
+  const own = open.find(({ id }) => isOwn(id));
   const ordered = own ? [own, ...open] : open;
   return ordered.filter(({ next }, i) => ordered.findIndex((other) => other.next === next) === i);
 }

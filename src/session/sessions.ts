@@ -85,7 +85,10 @@ export async function listSessions(
  * Names come from git: memory has no personal data. Only forge's own commit has the person of the session: a squash has
  * the author of the merge, and in a shallow clone the oldest commit seems to add every file.
  */
-async function authorsOf({ git, repository, layout }: Context, archives: readonly ArchivedSession[]) {
+export async function authorsOf(
+  { git, repository, layout }: Context,
+  archives: readonly ArchivedSession[],
+): Promise<(session: ArchivedSession) => { by?: string }> {
   const [first] = archives;
   if (!git || !repository || !first || isShallow(repository)) return () => ({});
   const folder = shownFrom(repository.root, sessionsFolder(layout));

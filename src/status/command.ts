@@ -99,14 +99,20 @@ function renderWhere(where: Where | Nowhere, style: Style): string {
 }
 
 export function factsOf(where: Where, root: string, style: Style): [label: string, text: string | null][] {
-  const { session, halted, paused, loop, waiting, recovering, problems, step, features } = where;
+  const { session, halted, paused, loop, waiting, recovering, problems, steps, features } = where;
   const git = where.git ? (where.branch ?? 'detached HEAD') : 'no git: sessions end without a commit';
   const open = session?.open_questions ?? 0;
+  const [step, ...more] = steps;
   return [
     ['Project', `${root} (${escapeControls(git)})`],
     ['Session', session ? describeSession(session, style) : 'none is running'],
     ['Task', session?.task ? escapeControls(session.task) : null],
-    ['NEXT', step === null ? null : oneLine(step, 200)],
+    [
+      'NEXT',
+      step === undefined
+        ? null
+        : `${oneLine(step, 200)}${more.length > 0 ? style.dim(`  (${more.length} more: forge briefing)`) : ''}`,
+    ],
     [
       'Open',
       open > 0 ? `${plural(open, 'open entry', 'open entries')} in working memory: forge kfr list` : null,

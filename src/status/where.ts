@@ -35,8 +35,10 @@ export interface Where {
     interrupted?: string;
   } | null;
   features: Record<FeatureStatus, number> | null;
-  /** The NEXT line of the running session, else of the last one. */
+  /** The NEXT line of the running session, else of the last one here. */
   step: string | null;
+  /** All that are open: other people's last ones too. */
+  steps: string[];
   /** Why nothing may be written until a human acts. */
   halted: string | null;
   /** Why work waits for a human. The first of `next` ends it. */
@@ -86,7 +88,7 @@ export async function whereYouStand(
   const pause = stopped ?? (review ? { why: describeUnreviewed(review), fix: ACCEPT } : null);
   const recovering = hasRecovery(context);
   const known = features ?? [];
-  const step = attempt(() => nextStep(context, known), null);
+  const steps = attempt(() => nextSteps(context), []);
   const loop = attempt(() => describeLoop(context), null);
   const waiting = attempt(() => forPerson(context, known), []);
   const work = halted === null && !stopped ? attempt(() => suggest(context, known, session), []) : [];
@@ -108,7 +110,7 @@ export async function whereYouStand(
     git: repository !== null,
     session,
     features: features && countStatuses(features),
-    ...{ step, halted },
+    ...{ step: steps[0] ?? null, steps, halted },
     paused: pause?.why ?? null,
     ...{ loop, waiting, recovering },
     health: components.map(({ name, color }) => ({ name, color })),
@@ -144,11 +146,13 @@ function describeParked(context: Context, folder: string): string[] {
   return [`${plural(parked.length, 'entry waits', 'entries wait')} for a person: forge ${folder}kfr list`];
 }
 
-/** The running session's next step, else the first that was handed over. */
-const nextStep = (context: Context, features: readonly Feature[]): string | null =>
-  (readRunning(context) && readProgress(context).next) ??
-  handoversOf(recentArchives(context), features, ownSessions(context))[0]?.next ??
-  null;
+/** The running session's next step, else those that were handed over. */
+function nextSteps(context: Context): string[] {
+  const next = readRunning(context) && readProgress(context).next;
+  if (next) return [next];
+  const handovers = handoversOf(recentArchives(context), ownSessions(context));
+  return handovers.flatMap((session) => session.next ?? []);
+}
 
 function suggest(context: Context, features: readonly Feature[], session: Where['session']): string[] {
   const { task } = nextTask(context);

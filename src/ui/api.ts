@@ -137,6 +137,7 @@ async function readOverview({ forge: open }: Source) {
     session: sessions?.active ?? null,
     focus,
     next_step: where.step,
+    next_steps: where.steps,
     next_task: next?.task ?? null,
     next_commands: where.next,
     features: where.features,

@@ -108,12 +108,12 @@ async function exportMarkdown(open: () => Forge): Promise<string> {
   return `# Handoff: ${md(overview.project.name)}\n${texts.join('')}`;
 }
 
-function nowOf({ session, focus, next_step, next_task, project }: Answers['overview']): string[] {
+function nowOf({ session, focus, next_steps, next_task, project }: Answers['overview']): string[] {
   const facts = {
     Task: session?.task ?? focus.task,
     Session: session && `${session.id}, since ${session.started_at}`,
     Branch: project.branch,
-    'Next step': next_step,
+    'Next step': next_steps.join(' / '),
     'Next task': next_task && `${next_task.id} ${next_task.title} (${next_task.reason})`,
   };
   return Object.entries(facts).flatMap(([name, value]) => (value ? [`${name}: ${md(value)}`] : []));

@@ -5,7 +5,8 @@ import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/f
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { full, tokens, unmarked } from '../support/full-briefing.js';
 import { patch } from '../support/kfrs.js';
-import { commitAll, makeRepository, type Project, run } from '../support/project.js';
+import { HUMAN } from '../support/memory.js';
+import { commitAll, makeRepository, type Project, projectAt, run } from '../support/project.js';
 
 describe('forge briefing', () => {
   it('SES-03 keeps the budget, cuts by priority, and reports what was cut and what shows it', async () => {
@@ -165,18 +166,31 @@ describe('forge briefing', () => {
     expect(await steps()).toEqual([expect.stringMatching(/^release /)]);
   });
 
-  it('SES-03 keeps the own next step in force after a session of another clone', async () => {
+  it('SES-03 keeps a person’s next step until that person leaves another', async () => {
     const kim = await makeForge();
-    const dana = { ...kim, dir: `${kim.dir}-dana` };
+    const dana = projectAt(`${kim.dir}-dana`);
     kim.git('clone', '-q', kim.dir, dana.dir);
+    run(dana.dir, 'git', ['config', 'user.name', 'Dana']);
     onTestFinished(() => rmSync(dana.dir, { recursive: true, force: true }));
+    const bring = (): void => {
+      kim.git('fetch', '-q', dana.dir, 'HEAD');
+      kim.git('merge', '-q', 'FETCH_HEAD');
+    };
     await forgeJson(kim, ['session', 'start', '--task', 't']);
     await forgeJson(kim, ['session', 'end', '--next', 'bisect']);
     run(dana.dir, 'git', ['pull', '-q']);
     await forgeJson(dana, ['session', 'start', '--task', 't']);
+    await forgeJson(dana, ['feature', 'add', 'L', 'Logo', '--test', 'test -f logo']);
+    dana.write('logo', '');
+    await runForge(dana, ['trust', '--yes'], HUMAN);
+    await forgeJson(dana, ['done', 'L']);
+    await forgeJson(dana, ['session', 'end']);
+    bring();
+    expect((await runForge(kim, [])).stdout).toMatch(/^NEXT +bisect$/m);
+    await forgeJson(dana, ['session', 'start', '--task', 't']);
     await forgeJson(dana, ['session', 'end', '--next', 'translate']);
-    kim.git('fetch', '-q', dana.dir, 'HEAD');
-    kim.git('merge', '-q', 'FETCH_HEAD');
+    bring();
+    expect((await runForge(kim, [])).stdout).toMatch(/^NEXT +bisect {2}\(1 more: forge briefing\)$/m);
     const steps = async (place: Project) => {
       const { sections } = await forgeJson<Briefing>(place, ['briefing']);
       const { step } = await forgeJson<{ step: string }>(place, []);
@@ -185,7 +199,13 @@ describe('forge briefing', () => {
       );
     };
     expect(await steps(kim)).toEqual(['bisect', 'bisect', 'translate']);
-    expect(await steps(dana)).toEqual(['translate', 'translate']);
+    expect(await steps(dana)).toEqual(['translate', 'translate', 'bisect']);
+    // The same person in another clone.
+    run(dana.dir, 'git', ['config', 'user.name', kim.git('config', 'user.name').trim()]);
+    await forgeJson(dana, ['session', 'start', '--task', 't']);
+    await forgeJson(dana, ['session', 'end', '--next', 'release']);
+    bring();
+    expect(await steps(kim)).toEqual(['release', 'release']);
   });
 
   it('SES-03 hands over what a clone with fewer sessions left, which the others did not know of', async () => {

@@ -29,7 +29,7 @@ const PROMISES: Record<Overview['health'][number]['name'], string> = {
 };
 
 function Now({ overview }: { overview: Overview }) {
-  const { session, focus, next_step, next_task, next_commands, project } = overview;
+  const { session, focus, next_steps, next_task, next_commands, project } = overview;
   const idle = session ? 'A session runs, without a task.' : 'Nothing: no session is running.';
   return (
     <Card title="Being worked on">
@@ -43,7 +43,7 @@ function Now({ overview }: { overview: Overview }) {
           ['phase', focus.phase],
           ['files', focus.files.join(', ')],
           ['blocked by', focus.blockers.join('; ')],
-          ['next step', next_step],
+          ['next step', next_steps.join(' / ')],
           ['next task', next_task && `${next_task.id} ${next_task.title} (${next_task.reason})`],
         ]}
       />

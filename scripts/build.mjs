@@ -42,7 +42,7 @@ const NOT_DAILY = new RegExp(
     '(agent|hooks)/install|events/fleet|linear/edit-issue|learning/(facts|override|report)',
     'artifact/artifact|checkpoint/(create|show)|ci/ci|config/config|cycle/(cycle|loop)|doctor/(doctor|fix)|import/import|init/init',
     'ledger/(redact|repair|rows)|recover/(plan|recover|rollback)|session/history',
-    'cli/(command|complete|help)|library/schemas|ui/command(-watch)?',
+    'cli/(command|complete|help)|library/schemas|ui/command',
   ].join('|')})\\.ts$`,
 );
 

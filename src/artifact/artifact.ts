@@ -5,7 +5,7 @@ import { usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { artifactsFolder, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
-import { oneLine, sha256 } from '../core/text.js';
+import { compareText, oneLine, sha256 } from '../core/text.js';
 import { type Context, madeBy, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
@@ -43,8 +43,6 @@ const ArtifactInput = z.strictObject({
   cwd: z.optional(z.string()),
 });
 
-const murmur128 = (bytes: Uint8Array): string => murmur.x64.hash128(bytes, 0);
-
 /**
  * ART-02: `triv:a_b_c`, three MurmurHash3 x64-128 values (seed 0) of the content; of path and type; of session, issue and
  * skill. It identifies. SHA-256 proves integrity.
@@ -56,12 +54,8 @@ export function trivariate(
 ): string {
   const join = (...parts: (string | null)[]): Buffer =>
     Buffer.from(parts.map((part) => part ?? '').join('\0'));
-  const parts = [
-    murmur128(content),
-    murmur128(join(place.path, place.type)),
-    murmur128(join(origin.session, origin.issue, origin.skill)),
-  ];
-  return `triv:${parts.join('_')}`;
+  const parts = [content, join(place.path, place.type), join(origin.session, origin.issue, origin.skill)];
+  return `triv:${parts.map((bytes) => murmur.x64.hash128(bytes, 0)).join('_')}`;
 }
 
 const indexFolder = (context: Context): string => join(artifactsFolder(context.layout), 'index.d');
@@ -77,12 +71,8 @@ export async function addArtifact(context: Context, raw: z.infer<typeof Artifact
   if (bytes === null) throw usage('artifact.missing', `There is no file ${oneLine(file, 200)}.`);
   const name = checkName(given ?? basename(source));
   const running = readRunning(context);
-  const focus = showFocus(context);
-  const origin = {
-    session: running ? sessionName(running.id) : null,
-    skill: focus.skill ?? null,
-    issue: focus.linear_issue,
-  };
+  const { skill = null, linear_issue: issue } = showFocus(context);
+  const origin = { session: running && sessionName(running.id), skill, issue };
   const place = { path: relative(context.layout.root, source).replaceAll('\\', '/'), type };
   const triv = trivariate(bytes, place, origin);
   const hash = triv.slice('triv:'.length, 'triv:'.length + ID_LENGTH);
@@ -127,7 +117,7 @@ export function readIndex(context: Context): Artifact[] {
     .list(folder)
     .filter((name) => name.endsWith('.json'))
     .map((name) => context.disk.requireDocument(ARTIFACT, join(folder, name)).value)
-    .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? -1 : 1));
+    .sort((a, b) => compareText(b.at, a.at) || compareText(a.id, b.id));
 }
 
 /** By id, the start of it, or its name when only one has it. */

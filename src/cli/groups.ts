@@ -31,7 +31,7 @@ export const GROUPS: readonly GroupEntry[] = [
     status: ['Show memory health, and how to fix it', () => import('../status/command.js')],
     session: ['Start, end, list and resume sessions', () => import('../session/command.js')],
     ui: ['Show memory as a page in a browser', () => import('../ui/command.js')],
-    watch: ['Show where the work stands, live', () => import('../ui/command-watch.js')],
+    watch: ['Show where the work stands, live', () => import('../ui/command.js')],
     briefing: [
       'Show where the work stands, within a token budget',
       () => import('../session/command-work.js'),

@@ -82,6 +82,15 @@ export class SyntaxProblem extends Error {
   }
 }
 
+/** What `parse` returns. `explain` makes the error to throw of a syntax problem. */
+export function explainSyntax<T>(parse: () => T, explain: (problem: SyntaxProblem) => Error): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof SyntaxProblem ? explain(error) : error;
+  }
+}
+
 export function withHint(error: unknown, hint: string): unknown {
   if (!(error instanceof ForgeError) || error.kind !== 'usage' || error.hint !== undefined) return error;
   const hinted = usage(error.code, error.message, { ...error.details, hint });

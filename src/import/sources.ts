@@ -1,4 +1,4 @@
-import { SyntaxProblem } from '../core/error.js';
+import { explainSyntax, SyntaxProblem } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { isObject } from '../core/text.js';
 import { FRONTMATTER, readYaml } from '../core/yaml.js';
@@ -107,7 +107,9 @@ function readFeatureList(text: string): Taken {
     rowsOf(Array.isArray(value) ? value : fieldsOf(value)['features']).map((row, index) => ({
       id: word(row['id']) || `FL-${index + 1}`,
       name: word(row['name']) || word(row['description']),
-      description: bulletsOf(row['steps']),
+      description: wordsOf(row['steps'])
+        .map((step) => `- ${step}`)
+        .join('\n'),
       status: row['passes'] === true ? 'in_progress' : '',
       blockedBy: [],
     })),
@@ -115,9 +117,12 @@ function readFeatureList(text: string): Taken {
 }
 
 function readBeads(text: string): Taken {
-  const rows = text
-    .split('\n')
-    .flatMap((line, index) => (line.trim() === '' ? [] : [fieldsOf(parseLine(line, index + 1))]));
+  const parse = (line: string, index: number): Fields =>
+    explainSyntax(
+      () => fieldsOf(parseJson(line)),
+      ({ message }) => new SyntaxProblem(message, index + 1),
+    );
+  const rows = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [parse(line, index)]));
   return collect(
     rows.map((row) => ({
       id: word(row['id']),
@@ -131,14 +136,6 @@ function readBeads(text: string): Taken {
       priority: typeof row['priority'] === 'number' ? row['priority'] + 1 : undefined,
     })),
   );
-}
-
-function parseLine(line: string, number: number): unknown {
-  try {
-    return parseJson(line);
-  } catch (error) {
-    throw error instanceof SyntaxProblem ? new SyntaxProblem(error.message, number) : error;
-  }
 }
 
 /** `{tasks: […]}`, or one such list per tag. Subtasks become tasks. */
@@ -159,7 +156,7 @@ function readTaskMaster(text: string): Taken {
 const PRIORITIES = new Map(['critical', 'high', 'medium', 'low'].map((name, i) => [name, i + 1]));
 
 function taskMaster(row: Fields, prefix: string, parent: string): Task {
-  const ids = Array.isArray(row['dependencies']) ? row['dependencies'].map(word) : [];
+  const ids = wordsOf(row['dependencies']);
   return {
     id: `${prefix}${parent}${word(row['id'])}`,
     name: word(row['title']),
@@ -182,7 +179,7 @@ function readBacklog(text: string): Taken {
       name: word(row['title']),
       description: stripComments(body).trim(),
       status: word(row['status']),
-      blockedBy: Array.isArray(row['dependencies']) ? row['dependencies'].map(word) : [],
+      blockedBy: wordsOf(row['dependencies']),
       priority: PRIORITIES.get(word(row['priority']).toLowerCase()),
     },
   ]);
@@ -208,5 +205,4 @@ const word = (value: unknown): string =>
   typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 const rowsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
-const bulletsOf = (value: unknown): string =>
-  Array.isArray(value) ? value.map((step) => `- ${word(step)}`).join('\n') : '';
+const wordsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(word) : []);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { SyntaxProblem, usage } from '../core/error.js';
+import { explainSyntax, usage } from '../core/error.js';
 import { compilePattern, patternProblem } from '../core/pattern.js';
 import { isObject, oneLine } from '../core/text.js';
 import { readYaml } from '../core/yaml.js';
@@ -38,7 +38,10 @@ export function parseForm(text: string, file: string, packages: readonly string[
   const broken = (message: string, line?: number): Error =>
     usage('linear.form', `${file}${line === undefined ? '' : `:${line}`}: ${message}.`, { file });
   if (text.length > MAX_FORM) throw broken(`it has more than ${MAX_FORM} characters`);
-  const value = yaml(text, broken);
+  const value = explainSyntax(
+    () => readYaml(text),
+    ({ message, line }) => broken(message, line),
+  );
   const result = Form.safeParse(value);
   if (!result.success) {
     const { path = [], message = '' } = result.error.issues[0] ?? {};
@@ -113,20 +116,15 @@ export function checkAnswers({ fields }: Form, answers: Answers): string[] {
   ];
 }
 
-function yaml(text: string, broken: (message: string, line?: number) => Error): unknown {
-  try {
-    return readYaml(text);
-  } catch (error) {
-    throw error instanceof SyntaxProblem ? broken(error.message, error.line) : error;
-  }
-}
-
 /** Answers as YAML or JSON: texts and lists of texts. */
 export function parseAnswers(text: string): Answers {
   const broken = (message: string): Error =>
     usage('linear.answers', `The answers are not a list of fields: ${message}.`);
   if (text.length > MAX_FORM) throw broken(`they have more than ${MAX_FORM} characters`);
-  const value = yaml(text, broken);
+  const value = explainSyntax(
+    () => readYaml(text),
+    ({ message }) => broken(message),
+  );
   if (!isObject(value)) throw broken('write NAME: ANSWER, one for each line');
   return Object.fromEntries(
     Object.entries(value).map(([name, answer]) => [

@@ -1,9 +1,9 @@
 import picomatch from 'picomatch';
 import * as z from 'zod/mini';
-import { SyntaxProblem, usage } from '../core/error.js';
+import { explainSyntax, usage } from '../core/error.js';
 import { patternProblem } from '../core/pattern.js';
 import { describeIssue, fieldName } from '../core/schema.js';
-import { countTokens, escapeControls, oneLine } from '../core/text.js';
+import { compareText, countTokens, escapeControls, oneLine } from '../core/text.js';
 import { lineOfKey, readToml } from '../core/toml.js';
 import { termsOf } from '../recall/terms.js';
 
@@ -53,13 +53,10 @@ export const isSkillName = (name: string): boolean =>
 export function parseManifest(text: string, file: string): Manifest {
   const broken = (line: number, message: string): Error =>
     usage('skill.manifest', `${file}:${line}: ${message}.`, { file, line, hint: 'forge skill check' });
-  let raw: Record<string, unknown>;
-  try {
-    raw = readToml(text);
-  } catch (error) {
-    if (error instanceof SyntaxProblem) throw broken(error.line ?? 1, error.message);
-    throw error;
-  }
+  const raw = explainSyntax(
+    () => readToml(text),
+    ({ line = 1, message }) => broken(line, message),
+  );
   const result = Manifest.safeParse(raw);
   if (result.success) return result.data;
   const issue = result.error.issues[0] as z.core.$ZodIssue;
@@ -83,13 +80,12 @@ export const requiredBy = ({ dependencies }: Manifest): readonly string[] => dep
 
 /** The entries of `[resources]` and the templates of `[git]`. */
 function namedFiles({ resources = {}, git = {} }: Manifest): [key: string, file: string][] {
-  const templates = (['commit_template', 'pr_template'] as const).flatMap((key): [string, string][] =>
-    git[key] === undefined ? [] : [[`git.${key}`, git[key]]],
-  );
-  return [
+  const named: [key: string, file: string | undefined][] = [
     ...Object.entries(resources).map(([key, file]): [string, string] => [`resources.${key}`, file]),
-    ...templates,
+    ['git.commit_template', git.commit_template],
+    ['git.pr_template', git.pr_template],
   ];
+  return named.filter((entry): entry is [string, string] => entry[1] !== undefined);
 }
 
 export const isInsideSkill = (path: string): boolean =>
@@ -195,8 +191,8 @@ export function matchSkills(
     .map(match)
     .filter(({ score }) => score > 0)
     .sort(
-      (a, b) =>
-        b.score - a.score || breadth(a.skill) - breadth(b.skill) || (a.skill.name < b.skill.name ? -1 : 1),
+      ({ skill: a, ...one }, { skill: b, ...other }) =>
+        other.score - one.score || breadth(a) - breadth(b) || compareText(a.name, b.name),
     );
 }
 

@@ -1,4 +1,4 @@
-import { SyntaxProblem, usage } from '../core/error.js';
+import { explainSyntax, usage } from '../core/error.js';
 import { isObject } from '../core/text.js';
 import { formatTomlValue } from '../core/toml.js';
 import { FRONTMATTER, formatYaml, readYaml } from '../core/yaml.js';
@@ -24,22 +24,18 @@ export const OWN = {
 
 /** Exit 2 for a frontmatter that is missing, too long, or more than plain values. */
 export function parseSkillMd(text: string, file: string): SkillMd {
+  const hint = 'Change SKILL.md, and import it again.';
   const broken = (message: string): Error =>
-    usage('skill.frontmatter', `${file}: ${message}.`, {
-      file,
-      hint: 'Change SKILL.md, and import it again.',
-    });
+    usage('skill.frontmatter', `${file}: ${message}.`, { file, hint });
   const [, yaml, body] = FRONTMATTER.exec(text) ?? [];
   if (yaml === undefined || body === undefined)
     throw broken('it does not begin with a frontmatter between two lines of ---');
   if (Buffer.byteLength(yaml) > MAX_FRONTMATTER)
     throw broken(`the frontmatter has more than ${MAX_FRONTMATTER} bytes`);
-  let value: unknown;
-  try {
-    value = readYaml(yaml);
-  } catch (error) {
-    throw error instanceof SyntaxProblem ? broken(error.message) : error;
-  }
+  const value = explainSyntax(
+    () => readYaml(yaml),
+    ({ message }) => broken(message),
+  );
   if (!isObject(value)) throw broken('the frontmatter is not a list of fields');
   for (const field of ['name', 'description']) {
     const text = value[field];
@@ -56,12 +52,10 @@ export function parseSkillMd(text: string, file: string): SkillMd {
  * are taken from there, besides the words of the name.
  */
 function triggersOf(name: string, description: string): { keywords: string[]; patterns: string[] } {
-  const quoted = [...description.matchAll(/["“]([\p{L}\p{N}][^"“”]{1,40}?)[,.;]?["”]/gu)].map(
-    ([, word = '']) => word,
-  );
-  const endings = [...description.matchAll(/(?<![\w/])\.([a-z][a-z0-9]{1,5})\b/g)].map(
-    ([, ending = '']) => ending,
-  );
+  const found = (pattern: RegExp): string[] =>
+    [...description.matchAll(pattern)].map(([, word = '']) => word);
+  const quoted = found(/["“]([\p{L}\p{N}][^"“”]{1,40}?)[,.;]?["”]/gu);
+  const endings = found(/(?<![\w/])\.([a-z][a-z0-9]{1,5})\b/g);
   const words = [...name.split('-').filter((word) => word.length > 2), ...endings, ...quoted];
   return {
     keywords: [...new Set(words.map((word) => word.toLowerCase()))].slice(0, MAX_TRIGGERS),

@@ -218,18 +218,14 @@ function commitsOf({ id, started_at, ended_at }: SessionDetail['session'], histo
 
 async function readSession({ forge: open, rows }: Source, { id = '' }: Given) {
   const forge = open();
-  const { session, focus, kfr, answers, progress, lessons } = await forge.session.show({ id });
+  const detail = await forge.session.show({ id });
   const { commits } = await forge.commit.history({ limit: 1000 });
   return {
-    session,
-    focus,
-    kfr,
-    answers,
+    ...detail,
     /** `time` is `HH:MM` in UTC. */
-    progress: progress.lines,
-    lessons,
-    commits: commitsOf(session, commits),
-    records: newest(await rows(), (row) => isOfSession(row, session.id)),
+    progress: detail.progress.lines,
+    commits: commitsOf(detail.session, commits),
+    records: newest(await rows(), (row) => isOfSession(row, detail.session.id)),
   };
 }
 

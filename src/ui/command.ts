@@ -3,19 +3,27 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { maskError } from '../cli/input-guard.js';
 import { type Call, command, type Group } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
 import { formatArgv } from '../core/argv.js';
-import { refused } from '../core/error.js';
+import { MINUTE } from '../core/clock.js';
+import { ForgeError, refused } from '../core/error.js';
 import { createFile, removePath } from '../core/files.js';
 import { startDetached } from '../core/process.js';
-import { jsonLine, oneLine } from '../core/text.js';
-import { type Forge, openForge } from '../index.js';
+import { harmless, jsonLine, oneLine } from '../core/text.js';
+import { type Forge, openForge, type Status, type Where } from '../index.js';
+import { factsOf, renderShort, renderStatus } from '../status/command.js';
 import type { EXPORTS } from './export.js';
+import { watchMemory } from './live.js';
 
 /** Opens `.forge/` so that nothing is written, whatever is read. */
 function opener({ cwd, world }: Call): () => Forge {
   const reading = { ...world, terminal: false };
   return () => openForge(cwd, { world: reading, dryRun: true });
 }
+
+/** Resolves at Ctrl-C. */
+const stopped = (call: Call): Promise<void> =>
+  new Promise((done) => call.stops(() => {}).finish.addEventListener('abort', () => done(), { once: true }));
 
 async function serve(call: Call): Promise<void> {
   const { options, flags } = call;
@@ -24,9 +32,7 @@ async function serve(call: Call): Promise<void> {
   const { startPage } = await import('./server.js');
   const port = (options.port as number | undefined) ?? 0;
   const page = await startPage({ open, mask: maskError, port });
-  const ended = new Promise<void>((done) =>
-    call.stops(() => {}).finish.addEventListener('abort', () => done(), { once: true }),
-  );
+  const ended = stopped(call);
   const { url, token } = page;
   // An address that is wrapped could not be opened.
   (await call.channel()).send(`${flags.json ? jsonLine({ url, token, port: page.port, root }) : url}\n`);
@@ -117,5 +123,77 @@ export const exportGroup: Group = {
     exporting('html', 'The memory page as one self-contained file, for a pull request'),
     exporting('markdown', 'A handoff for people'),
     exporting('json', 'What the page shows, for programs'),
+  ],
+};
+
+/** Another screen, back to the first one, and an empty screen. */
+const [ENTER, LEAVE, CLEAR] = ['\u001b[?1049h', '\u001b[?1049l', '\u001b[H\u001b[2J'];
+
+async function readPanel({ cwd, world }: Call) {
+  const forge = openForge(cwd, { world, dryRun: true });
+  const status = await forge.status();
+  const where = await forge.where({ status });
+  return harmless({ where, status });
+}
+
+function renderPanel(where: Where, status: Status, style: Style): string {
+  const facts = factsOf(where, where.root ?? '', style)
+    .filter(([name, value]) => value !== null && name !== 'Health')
+    .map(([name, value]) => [style.strong(name), value ?? '']);
+  return [
+    columns(facts),
+    '',
+    renderStatus(status, style),
+    '',
+    style.dim('Changes show by themselves. Ctrl-C ends.'),
+  ].join('\n');
+}
+
+/** At a terminal, redraws one panel. Elsewhere, prints one line per change. */
+async function watch(call: Call): Promise<void> {
+  const { flags, style, world } = call;
+  const { places } = openForge(call.cwd, { world, dryRun: true });
+  const { send } = await call.channel();
+  const isLive = style.width !== null && !flags.json && world.env.TERM !== 'dumb';
+  let shown = '';
+  const draw = async (): Promise<void> => {
+    try {
+      const { where, status } = await readPanel(call);
+      const at = world.now().toISOString();
+      if (isLive) shown = call.onScreen(renderPanel(where, status, style), true);
+      else if (flags.json) send(`${jsonLine({ at, ...status })}\n`);
+      else send(`${at}  ${renderShort(status, style)}\n`);
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+      shown = call.onScreen(`${style.bad(error.message)}\n${error.hint ?? ''}`, true);
+      if (!isLive) call.say(error.message);
+    }
+    if (isLive) send(`${CLEAR}${shown}\n`);
+  };
+  // One after the other: a slow one must not overwrite a later one.
+  let turn = draw();
+  const again = (): void => {
+    turn = turn.then(draw);
+  };
+  if (isLive) send(ENTER);
+  const live = watchMemory(places, again);
+  // Ages grow.
+  const timer = isLive ? setInterval(again, MINUTE) : undefined;
+  await stopped(call);
+  clearInterval(timer);
+  live.close();
+  await turn;
+  if (isLive) send(`${LEAVE}${shown}\n`);
+}
+
+export const watchGroup: Group = {
+  commands: [
+    command<void>({
+      name: 'watch',
+      summary: 'Show where the work stands and memory health, live. Ctrl-C ends it',
+      example: 'forge watch',
+      run: watch,
+      render: () => '',
+    }),
   ],
 };

@@ -1,5 +1,4 @@
 import { ForgeError } from '../core/error.js';
-import { pageFile } from '../core/templates.js';
 import { oneLine, plural } from '../core/text.js';
 import { describeCommit } from '../feature/rules.js';
 import type { Forge } from '../index.js';
@@ -46,12 +45,7 @@ async function readCopy(open: () => Forge, details: boolean): Promise<Copy> {
 
 async function exportHtml(open: () => Forge): Promise<string> {
   const data = await readCopy(open, true);
-  return exportedPage({
-    title: `${data.overview?.project.name} · forge`,
-    script: pageFile('page.js'),
-    style: pageFile('page.css'),
-    data,
-  });
+  return exportedPage(`${data.overview?.project.name} · forge`, data);
 }
 
 /** Text of memory in Markdown: no markup, no HTML, no mention, one line. */

@@ -46,9 +46,9 @@ const HEADERS: Readonly<Record<string, string>> = {
 export async function startPage(options: PageOptions): Promise<PageServer> {
   const { places } = options.open();
   const source = new Source(options.open);
-  const news = new News();
+  const news = new News().setMaxListeners(MAX_STREAMS);
   const keys = new Keys();
-  const app = makeApp({ source, news, keys, mask: options.mask });
+  const app = makeApp(source, news, keys, options.mask);
   const limits = { headersTimeout: 5000, requestTimeout: 10_000 };
   const server = serve({ fetch: app.fetch, port: options.port, hostname: HOST, serverOptions: limits });
   if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS;
@@ -125,11 +125,6 @@ class News extends EventEmitter {
   live: Live | null = null;
   private version = 0;
 
-  constructor() {
-    super();
-    this.setMaxListeners(MAX_STREAMS);
-  }
-
   changed(): void {
     this.version++;
     this.emit('change');
@@ -148,13 +143,7 @@ function refusal(context: Context, status: 403 | 404 | 405 | 413 | 503, code: st
   return context.json({ error: { kind, code, message, exit } }, status);
 }
 
-interface Served extends Pick<PageOptions, 'mask'> {
-  source: Source;
-  news: News;
-  keys: Keys;
-}
-
-function makeApp({ source, news, keys, mask }: Served): Hono {
+function makeApp(source: Source, news: News, keys: Keys, mask: PageOptions['mask']): Hono {
   const app = new Hono();
   app.use(async (context, next) => {
     const refused = refuse(context, keys);
@@ -173,12 +162,9 @@ function makeApp({ source, news, keys, mask }: Served): Hono {
   }
   app.use('/api/*', async (context, next) => {
     if (keys.opens(context)) return next();
-    return refusal(
-      context,
-      403,
-      'ui.token',
-      'Open the address that "forge ui" printed, or send the token of "forge ui --json" as a bearer.',
-    );
+    const how =
+      'Open the address that "forge ui" printed, or send the token of "forge ui --json" as a bearer.';
+    return refusal(context, 403, 'ui.token', how);
   });
   app.get('/api/events', (context) => {
     if (news.listenerCount('change') >= MAX_STREAMS)
@@ -208,6 +194,8 @@ function makeApp({ source, news, keys, mask }: Served): Hono {
   return app;
 }
 
+const ONLY_READS = 'This server only reads: GET. Type a forge command to change memory.';
+
 /** Before anything is read: other hosts, other sites, other methods, bodies (B-95, B-96, B-99). */
 function refuse(context: Context, keys: Keys): Response | null {
   const { method, path } = context.req;
@@ -220,13 +208,7 @@ function refuse(context: Context, keys: Keys): Response | null {
     return refusal(context, 403, 'ui.host', 'This server answers to 127.0.0.1 and localhost only.');
   if (isForeign || !(isLink || ['none', 'same-origin'].includes(site)))
     return refusal(context, 403, 'ui.origin', 'Another site may not ask this server.');
-  if (method !== 'GET' && method !== 'HEAD')
-    return refusal(
-      context,
-      405,
-      'ui.method',
-      'This server only reads: GET. Type a forge command to change memory.',
-    );
+  if (method !== 'GET' && method !== 'HEAD') return refusal(context, 405, 'ui.method', ONLY_READS);
   if (Number(header('content-length') ?? 0) > 0 || header('transfer-encoding') !== undefined)
     return refusal(context, 413, 'ui.body', 'This server reads no body.');
   return null;

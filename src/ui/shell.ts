@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { pageFile } from '../core/templates.js';
 
 /** For the served page: nothing inline, nothing from elsewhere (B-97). */
 export const PAGE_POLICY =
@@ -54,15 +55,9 @@ const embed = (value: unknown): string =>
 
 const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-interface ExportedPage {
-  title: string;
-  script: string;
-  style: string;
-  /** Answers of the API by their addresses. */
-  data: unknown;
-}
-
-export function exportedPage({ title, script, style, data }: ExportedPage): string {
+/** Its policy allows exactly this script and this style, and no connection. `data`: answers of the API by their addresses. */
+export function exportedPage(title: string, data: unknown): string {
+  const [script, style] = [pageFile('page.js'), pageFile('page.css')];
   const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   return page(
     title,

@@ -1,4 +1,5 @@
 import { withoutOwn } from '../commit/recent.js';
+import { DAY } from '../core/clock.js';
 import { compareText } from '../core/text.js';
 import type { Commit } from '../git/read.js';
 import type { Feature, KfrList, Learned, Learning, LogRow, SessionOverview, Where } from '../index.js';
@@ -92,8 +93,6 @@ interface Work {
   features: readonly Feature[];
   commits: readonly Commit[];
 }
-
-const DAY = 24 * 3_600_000;
 
 /** The work of the 24 hours before `now`, newest first. */
 export function listDone(now: number, { sessions, learnings, features, commits }: Work): Done[] {

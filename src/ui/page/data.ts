@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { MINUTE } from '../../core/clock.js';
 import { escapeControls } from '../../core/text.js';
 import type { Answers } from '../api.js';
 
@@ -55,8 +56,6 @@ function setState(next: Partial<State>): void {
   state = { ...state, ...next };
   news.dispatchEvent(new Event('change'));
 }
-
-const MINUTE = 60_000;
 
 /** Opens the stream of changes. The browser opens it again when it breaks. */
 export function listen(): void {

@@ -1,5 +1,5 @@
 import { oneLine, plural } from '../core/text.js';
-import { kindOf, type Question } from './question.js';
+import { kindOf, type Question, textIn } from './question.js';
 
 /** In characters, for content that forge does not recognize. */
 const MAX_FACT = 200;
@@ -122,11 +122,7 @@ const listFact = (output: string): string => {
 
 function answerFact(output: string): string {
   try {
-    const value = JSON.parse(output) as Record<string, unknown>;
-    const answer = ['answer', 'response', 'result', 'summary', 'text']
-      .map((name) => value[name])
-      .find((text) => typeof text === 'string');
-    return cut(typeof answer === 'string' ? answer : output);
+    return cut(textIn(JSON.parse(output), 'answer', 'response', 'result', 'summary', 'text') || output);
   } catch {
     return cut(output);
   }

@@ -68,11 +68,8 @@ export const listFindings = (context: Context): { session: string | null; findin
 
 export function hasFinding(context: Context, raw: About): KnownAnswer {
   const { tool, query, cwd = context.layout.root } = checkInput(StepInput, raw);
-  const {
-    tokens: _,
-    exact: __,
-    ...answer
-  } = lookUp(context, tool, inputOf(tool, query), readerOf(context), cwd);
+  const found = lookUp(context, tool, inputOf(tool, query), readerOf(context), cwd);
+  const { tokens: _, exact: _exact, ...answer } = found;
   return answer;
 }
 
@@ -132,16 +129,18 @@ const askedIn = (context: Context) =>
 
 export function findingStats(context: Context): FindingStats {
   const asked = askedIn(context);
-  const repeats = asked.filter(({ how }) => how !== 'stale');
+  const count = (wanted: string): number => asked.filter(({ how }) => how === wanted).length;
+  const avoided = asked.filter((one) => one.avoided);
+  const repeated = asked.filter((one) => one.how !== 'stale' && !one.avoided);
   const tokens = (some: typeof asked): number => some.reduce((sum, one) => sum + one.tokens, 0);
   return {
     calls: findingsIn(context).filter(({ question }) => question.kind !== 'other').length,
-    exact_repeats: asked.filter(({ how }) => how === 'exact').length,
-    near_repeats: asked.filter(({ how }) => how === 'near').length,
-    stale: asked.filter(({ how }) => how === 'stale').length,
-    avoided: asked.filter(({ avoided }) => avoided).length,
-    tokens_repeated: tokens(repeats.filter(({ avoided }) => !avoided)),
-    tokens_saved: tokens(repeats.filter(({ avoided }) => avoided)),
+    exact_repeats: count('exact'),
+    near_repeats: count('near'),
+    stale: count('stale'),
+    avoided: avoided.length,
+    tokens_repeated: tokens(repeated),
+    tokens_saved: tokens(avoided),
   };
 }
 
@@ -197,32 +196,24 @@ export function noteForgotten(context: Context, reader: string): void {
 export function noticeFor(
   context: Context,
   reader: string,
-  {
-    tool,
-    input,
-    cwd,
-    isAhead = true,
-  }: { tool: string; input: ToolInput; cwd: string | null; isAhead?: boolean },
+  call: { tool: string; input: ToolInput; cwd: string | null; isAhead?: boolean },
 ): { text: string; mode: 'notice' | 'ask' | 'deny' } | null {
+  const { tool, input, cwd, isAhead = true } = call;
   const wanted = readConfig(context).findings.mode;
   if (wanted === 'off' || ['edit', 'other', 'fetch'].includes(kindOf(tool))) return null;
   const mode = isAhead ? wanted : 'notice';
-  const {
-    known,
-    fresh,
-    finding,
-    why,
-    exact = false,
-    tokens,
-  } = lookUp(context, tool, input, reader, cwd ?? context.layout.root);
-  if (!known || !finding) return null;
+  const answer = lookUp(context, tool, input, reader, cwd ?? context.layout.root);
+  const { fresh, finding, why, exact = false, tokens } = answer;
+  if (!finding) return null;
   const how = fresh ? (exact ? 'exact' : 'near') : 'stale';
-  const call = sha256(JSON.stringify([tool, input])).slice(0, 12);
+  const digest = sha256(JSON.stringify([tool, input])).slice(0, 12);
   // An agent that repeats a refused call needs the result itself.
   const last = askedIn(context).at(-1);
-  const isNeeded = mode === 'deny' && last?.avoided === true && last.call === call;
+  const isNeeded = mode === 'deny' && last?.avoided === true && last.call === digest;
   const avoided = fresh && mode === 'deny' && !isNeeded;
-  append(context, [{ event: 'asked', how, tokens, avoided, call, at: context.world.now().getTime() }]);
+  append(context, [
+    { event: 'asked', how, tokens, avoided, call: digest, at: context.world.now().getTime() },
+  ]);
   if (!fresh || isNeeded) return null;
   const name = finding.filePath ?? finding.query;
   return {

@@ -7,7 +7,7 @@ import { maskText } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
 import { type Finding, findingOf, type Step } from './memory.js';
 import { answers, isInside, type Question, queryOf, readQuestion, type ToolInput } from './question.js';
-import { isFinding, readLines, type Stored } from './store.js';
+import { type Event, isFinding, readLines, type Stored } from './store.js';
 
 /** Larger files are neither hashed nor reported as known. */
 const MAX_FILE = 8 * 1024 * 1024;
@@ -120,15 +120,16 @@ export function lookUp(
 ): KnownAnswer & { tokens: number } {
   const asked = readQuestion(tool, input, cwd);
   const lines = readLines(context);
-  const lost =
-    lines.findLast((line) => 'event' in line && line.event === 'compacted' && line.reader === reader)?.at ??
-    0;
-  const all = lines.filter(isFinding).filter(({ success }) => success);
-  const found = all.filter(({ question, whole }) => answers(question, asked, whole));
-  if (found.length === 0)
-    return { known: false, fresh: false, why: 'It was not asked in this session.', tokens: 0 };
-  const reasons = found.map((one) => ({ one, why: whyStale(context, one, asked, reader, lost) })).reverse();
-  const { one, why } = reasons.find((entry) => entry.why === null) ?? (reasons[0] as (typeof reasons)[0]);
+  const isLoss = (line: Stored | Event) =>
+    'event' in line && line.event === 'compacted' && line.reader === reader;
+  const lost = lines.findLast(isLoss)?.at ?? 0;
+  const reasons = lines
+    .filter(isFinding)
+    .filter(({ success, question, whole }) => success && answers(question, asked, whole))
+    .map((one) => ({ one, why: whyStale(context, one, asked, reader, lost) }));
+  const best = reasons.findLast(({ why }) => why === null) ?? reasons.at(-1);
+  if (!best) return { known: false, fresh: false, why: 'It was not asked in this session.', tokens: 0 };
+  const { one, why } = best;
   const { question, at, tokens } = one;
   const when = new Date(at).toISOString().slice(11, 16);
   return {

@@ -105,12 +105,7 @@ export class ExecutionMemory {
   }
 }
 
-const GROUPS = ['Files Already Read', 'Previous Search Results', 'Other Findings'] as const;
-
-function groupOf({ kind }: Question): (typeof GROUPS)[number] {
-  if (kind === 'read') return 'Files Already Read';
-  return kind === 'search' ? 'Previous Search Results' : 'Other Findings';
-}
+const GROUPS = { read: 'Files Already Read', search: 'Previous Search Results', other: 'Other Findings' };
 
 /** EXM-04: ADR-0003's three groups. The last answer to a question counts. Over budget (tokens) the oldest go. */
 export function summarize(
@@ -120,7 +115,7 @@ export function summarize(
   const last = new Map<string, { group: string; line: string; question: Question }>();
   for (const { tool, query, fact, filePath, question, success } of findings) {
     if (!success && question.kind !== 'other') continue;
-    const group = groupOf(question);
+    const group = question.kind === 'list' ? GROUPS.other : GROUPS[question.kind];
     const name = filePath ?? (question.kind === 'search' ? query : `${tool} (${query})`);
     const before = last.get(group + name);
     const isPart =
@@ -139,7 +134,7 @@ export function summarize(
     if (used > budget) break;
     kept.push(entry);
   }
-  const parts = GROUPS.flatMap((group) => {
+  const parts = Object.values(GROUPS).flatMap((group) => {
     const lines = kept.filter((entry) => entry.group === group).map(({ line }) => line);
     return lines.length === 0 ? [] : [`**${group}:**\n${lines.reverse().join('\n')}`];
   });

@@ -47,10 +47,10 @@ export const kindOf = (tool: string): ToolKind =>
 
 export type ToolInput = Readonly<Record<string, unknown>>;
 
-export const textIn = (input: ToolInput, ...names: string[]): string => {
-  const found = names.map((name) => input[name]).find((value) => typeof value === 'string' && value !== '');
-  return typeof found === 'string' ? found : '';
-};
+export const textIn = (input: ToolInput, ...names: string[]): string =>
+  names
+    .map((name) => input[name])
+    .find((value): value is string => typeof value === 'string' && value !== '') ?? '';
 
 const countIn = (input: ToolInput, ...names: string[]): number | null => {
   const found = names.map((name) => Number(input[name] ?? Number.NaN)).find((value) => value >= 0);
@@ -100,10 +100,8 @@ function rangeIn(input: ToolInput): { from: number; to: number | null } {
     const [first, last] = input.view_range.map(Number);
     return { from: Math.max(1, first || 1), to: last !== undefined && last > 0 ? last : null };
   }
-  const from = Math.max(
-    1,
-    countIn(input, 'offset', 'start_line', 'startLine', 'start_line_one_indexed') ?? 1,
-  );
+  const first = countIn(input, 'offset', 'start_line', 'startLine', 'start_line_one_indexed');
+  const from = Math.max(1, first ?? 1);
   const last = countIn(input, 'end_line', 'endLine', 'end_line_one_indexed_inclusive');
   const limit = countIn(input, 'limit');
   return { from, to: last ?? (limit === null ? null : from + limit - 1) };
@@ -111,15 +109,11 @@ function rangeIn(input: ToolInput): { from: number; to: number | null } {
 
 function wayIn(input: ToolInput): SearchWay & { glob: string } {
   const mode = textIn(input, 'output_mode');
-  const flags = [
-    input['-i'] === true || input.case_sensitive === false ? 'i' : '',
-    input.multiline === true ? 'U' : '',
-  ];
+  const ignoresCase = input['-i'] === true || input.case_sensitive === false;
+  const globs = [textIn(input, 'glob', 'include', 'include_pattern'), textIn(input, 'type')];
   return {
-    glob: [textIn(input, 'glob', 'include', 'include_pattern'), textIn(input, 'type')]
-      .filter(Boolean)
-      .join(' '),
-    options: flags.join(''),
+    glob: globs.filter(Boolean).join(' '),
+    options: (ignoresCase ? 'i' : '') + (input.multiline === true ? 'U' : ''),
     // Without a mode, some tools show lines and some only names.
     detail: mode === 'count' ? 0 : mode === 'content' ? 2 : 1,
     before: countIn(input, '-C', 'context', '-B') ?? 0,
@@ -166,9 +160,8 @@ function stepsIn(command: string): string[][] {
 /** The folder of `cd folder`. Null for any other command. */
 function folderOf(command: string): string | null {
   const [program, folder, ...rest] = wordsIn(command);
-  return program === 'cd' && folder !== undefined && rest.length === 0 && !/^[-~]/.test(folder)
-    ? folder
-    : null;
+  const isCd = program === 'cd' && folder !== undefined && rest.length === 0 && !/^[-~]/.test(folder);
+  return isCd ? folder : null;
 }
 
 function wordsIn(command: string): string[] {
@@ -273,10 +266,9 @@ function search(args: string[], cwd: string, name: string): Question | null {
   const options = flags.filter((letter) => !SHOWN.includes(letter) && !'lc'.includes(letter));
   // The older syntax of grep gives some characters a different meaning.
   if (!ripgrep && !isPlain(pattern) && !flags.some((letter) => 'EPF'.includes(letter))) options.push('G');
-  const globs = ['g', 'glob', 'include', 't', 'type'].flatMap((each) => given[each] ?? []);
-  const without = ['exclude', 'exclude-dir'].flatMap((each) =>
-    (given[each] ?? []).map((value) => `!${value}`),
-  );
+  const valuesOf = (...names: string[]): unknown[] => names.flatMap((each) => given[each] ?? []);
+  const globs = valuesOf('g', 'glob', 'include', 't', 'type');
+  const without = valuesOf('exclude', 'exclude-dir').map((value) => `!${value}`);
   const most = (counts: unknown[]): number => Math.max(0, ...counts.map(Number));
   return {
     kind: 'search',

@@ -247,59 +247,34 @@ export async function readLive(
 ): Promise<Group[]> {
   const proven = [...readProven(knowledge.records, knowledge.has).values()];
   const known = new Set(proven.map(({ pattern }) => normalizePattern(pattern)));
-  const sources: Record<string, () => Group | Promise<Group>> = {
-    knowledge: () => loose(proven.map(knowledgeDocument)),
-    learned: () =>
-      loose(
-        readLearnings(context.disk).flatMap((learning) =>
-          // The knowledge that it became is a document already.
-          learning.kind === 'success' && known.has(normalizePattern(learning.approach))
-            ? []
-            : [
-                document('learned', learning.id, describeLearning(learning), {
-                  at: learning.learned_at ?? null,
-                  session: learning.session ?? null,
-                }),
-              ],
-        ),
-      ),
-    architecture: async () => loose(await architectureParts(context)),
+  const sources: Record<string, () => Document[] | Promise<Document[]>> = {
+    knowledge: () => proven.map(knowledgeDocument),
+    learned: () => learnedDocuments(context, known),
+    architecture: () => architectureParts(context),
     features: () =>
-      loose(
-        readEntries(context.disk, FEATURE_LIST).entries.map(({ id, name, tests = [], status }) =>
-          document('feature', id, [`${id} ${name} [${status}]`, ...tests].join('\n')),
-        ),
+      readEntries(context.disk, FEATURE_LIST).entries.map(({ id, name, tests = [], status }) =>
+        document('feature', id, [`${id} ${name} [${status}]`, ...tests].join('\n')),
       ),
-    issues: () => loose(readActive(context).map(issueDocument)),
+    issues: () => readActive(context).map(issueDocument),
     session: () => runningDocuments(context),
     findings: () =>
-      loose(
-        newestAnswers(findingsOf(context)).map(({ session, at, tool, query, fact, step, filePath }) =>
-          document('finding', `${session}:${step}`, `${tool} ${query}: ${fact}`, {
-            ...{ session, at },
-            ...(filePath === undefined ? {} : { files: [filePath] }),
-          }),
-        ),
+      newestAnswers(findingsOf(context)).map(({ session, at, tool, query, fact, step, filePath }) =>
+        document('finding', `${session}:${step}`, `${tool} ${query}: ${fact}`, {
+          ...{ session, at },
+          ...(filePath === undefined ? {} : { files: [filePath] }),
+        }),
       ),
-    skills: () => loose(skillDocuments(context, hasShipped)),
+    skills: () => skillDocuments(context, hasShipped),
     artifacts: () =>
-      loose(
-        readIndex(context).map(({ id, name, type, at, session, issue }) =>
-          document('artifact', id, `${name} [${type}] ${issue ?? ''}`.trim(), { at, session }),
-        ),
+      readIndex(context).map(({ id, name, type, at, session, issue }) =>
+        document('artifact', id, `${name} [${type}] ${issue ?? ''}`.trim(), { at, session }),
       ),
   };
-  return Promise.all(
-    Object.entries(sources).map(async ([name, read]) => {
-      try {
-        return await read();
-      } catch (error) {
-        // Still search the other sources.
-        context.warnings.push(`${name}: ${(error as Error).message}`);
-        return loose([]);
-      }
-    }),
-  );
+  const groups = Object.entries(sources).map(async ([name, read]) => ({
+    isLoose: name !== 'session',
+    documents: (await orSkip(context, name, read)) ?? [],
+  }));
+  return Promise.all(groups);
 }
 
 /** The last answer to each question: what a file has, a part of it, or what another call found. */
@@ -309,7 +284,29 @@ function newestAnswers<T extends Finding>(findings: readonly T[]): T[] {
   return [...new Map(findings.map((one) => [keyOf(one), one])).values()];
 }
 
-const loose = (documents: readonly Document[]): Group => ({ isLoose: true, documents });
+/** Null with a warning for a source that cannot be read: the others are still searched. */
+export async function orSkip<T>(
+  context: Context,
+  name: string,
+  read: () => T | Promise<T>,
+): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    context.warnings.push(`${name}: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+/** The knowledge that a lesson became is a document already. */
+const learnedDocuments = ({ disk }: Context, known: ReadonlySet<string>): Document[] =>
+  readLearnings(disk)
+    .filter((one) => one.kind !== 'success' || !known.has(normalizePattern(one.approach)))
+    .map((one) =>
+      document('learned', one.id, describeLearning(one), {
+        ...{ at: one.learned_at ?? null, session: one.session ?? null },
+      }),
+    );
 
 const knowledgeDocument = ({ record, pattern, scope, status, created_at: at }: Proven): Document =>
   document('knowledge', record.slice(0, ID_LENGTH), `${pattern} (${scope})`, {
@@ -318,9 +315,9 @@ const knowledgeDocument = ({ record, pattern, scope, status, created_at: at }: P
     ...(status === 'invalid' ? { doubt: 'invalidated' as const } : {}),
   });
 
-function runningDocuments(context: Context): Group {
+function runningDocuments(context: Context): Document[] {
   const running = readRunning(context);
-  if (!running) return loose([]);
+  if (!running) return [];
   const { id, started_at: at } = running;
   const session = sessionName(id);
   const kfr = readKfr(context);
@@ -329,7 +326,7 @@ function runningDocuments(context: Context): Group {
   );
   const lines = logDocuments(id, at, readProgressText(context).split('\n'));
   const answers = workingMemory(id, at, { ...kfr, entries: [] });
-  return { isLoose: false, documents: [...lines, ...entries, ...answers] };
+  return [...lines, ...entries, ...answers];
 }
 
 const skillDocuments = ({ disk, layout }: Context, hasShipped: boolean): Document[] =>

@@ -4,7 +4,7 @@ import { checkInput } from '../core/schema.js';
 import { oneLine, oneOf } from '../core/text.js';
 import { type Memory, readMemory, TIERS, type Tier } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import { ID_LENGTH, listStored, readLive, type StoredGroup } from './documents.js';
+import { ID_LENGTH, listStored, orSkip, readLive, type StoredGroup } from './documents.js';
 import {
   type Corpus,
   type Document,
@@ -14,7 +14,7 @@ import {
   type SearchOptions,
   search,
 } from './engine.js';
-import { forgetIndex, isDatabaseError, openIndex } from './search-index.js';
+import { forgetIndex, isDatabaseError, openIndex, type SearchIndex } from './search-index.js';
 import { type Query, readQuery } from './terms.js';
 
 const RecallInput = z.strictObject({
@@ -119,51 +119,45 @@ async function searchAll(context: Context, query: Query, options: SearchOptions)
 }
 
 async function searchOnce(context: Context, query: Query, options: SearchOptions): Promise<Found> {
-  const { corpora, close } = await readCorpora(context, query.tier === 'skill');
+  const hasShipped = query.tier === 'skill';
+  const stored = await listStored(context);
+  const index = await openIndex(context, stored);
   try {
+    const corpora = index
+      ? await withIndex(context, index, hasShipped)
+      : [await readAll(context, stored, hasShipped)];
     const records = corpora.reduce((sum, { size }) => sum + size, 0);
     return { hits: search(corpora, query, options), records };
   } finally {
-    close();
+    index?.close();
   }
 }
 
-type Searched = { corpora: Corpus[]; close(): void };
-
-/** The index, plus documents read for each query. Without an index everything is read into memory. */
-async function readCorpora(context: Context, hasShipped: boolean): Promise<Searched> {
-  const stored = await listStored(context);
-  const index = await openIndex(context, stored);
-  if (!index) return readAll(context, stored, hasShipped);
+/** The index, plus documents read for each query. */
+async function withIndex(context: Context, index: SearchIndex, hasShipped: boolean): Promise<Corpus[]> {
   const has = (id: string): boolean => index.has(id.slice(0, ID_LENGTH));
   const live = await readLive(context, { records: index.records(), has }, hasShipped);
-  const corpora = [index, new MemoryCorpus(live, IN_MEMORY)];
-  return { corpora, close: () => index.close() };
+  return [index, new MemoryCorpus(live, IN_MEMORY)];
 }
 
 async function readAll(
   context: Context,
   stored: readonly StoredGroup[],
   hasShipped: boolean,
-): Promise<Searched> {
+): Promise<Corpus> {
   const memory = readMemory(context);
   const before = new Map(TIERS.map((tier) => [tier as string, beforeReset(memory, tier)]));
   const changes = stored.map(async ({ name, isLoose, read }) => {
-    try {
-      return { isLoose, ...(await read(null)) };
-    } catch (error) {
-      context.warnings.push(`${name}: ${(error as Error).message}`);
-      return { isLoose, documents: [], redacted: [] };
-    }
+    const { documents = [], redacted = [] } = (await orSkip(context, name, () => read(null))) ?? {};
+    return { isLoose, documents, redacted };
   });
   const found = await Promise.all(changes);
-  const gone = new Set(found.flatMap(({ redacted = [] }) => redacted));
+  const gone = new Set(found.flatMap(({ redacted }) => redacted));
   const counts = ({ source, id }: Document): boolean => !gone.has(id) && !before.get(source)?.has(id);
   const groups = found.map(({ isLoose, documents }) => ({ isLoose, documents: documents.filter(counts) }));
   const has = (id: string): boolean => memory.graph.has(id);
   const live = await readLive(context, { records: memory.records('knowledge'), has }, hasShipped);
-  const corpus = new MemoryCorpus([...groups, ...live]);
-  return { corpora: [corpus], close: () => {} };
+  return new MemoryCorpus([...groups, ...live]);
 }
 
 /** Ids of the records that do not count because a person reset the tier. */

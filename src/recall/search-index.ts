@@ -6,7 +6,7 @@ import { recallFile, recallStampFile } from '../core/paths.js';
 import { makeToken } from '../core/text.js';
 import type { Identified } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import type { Change, StoredGroup } from './documents.js';
+import { type Change, orSkip, type StoredGroup } from './documents.js';
 import {
   type Corpus,
   type Document,
@@ -107,7 +107,7 @@ async function build(
     if (/^\.recall\.db\.\w+\.tmp$/.test(name)) removeQuietly(join(dirname(path), name));
   try {
     const index = new SearchIndex(new library(draft));
-    index.create();
+    index.db.exec(SCHEMA);
     await index.update(context, stored);
     // SQLite would apply the journal of the file before to this one.
     removeQuietly(`${path}-journal`);
@@ -147,7 +147,7 @@ export const isDatabaseError = (error: unknown): boolean => {
   return isUnopened || /^SQLITE_|^E[A-Z]+$/.test(String(code)) || kind === 'outside';
 };
 
-class SearchIndex implements Corpus {
+export class SearchIndex implements Corpus {
   private byName = new Map<string, GroupRow>();
   private byNumber = new Map<number, GroupRow>();
   size = 0;
@@ -157,13 +157,9 @@ class SearchIndex implements Corpus {
   /** Reused, because libsql frees a statement only when its object is collected. */
   private readonly statements = new Map<string, Database.Statement>();
 
-  constructor(private readonly db: Database.Database) {
+  constructor(readonly db: Database.Database) {
     // Durability is not needed, because a damaged file is rebuilt.
     db.exec(`PRAGMA busy_timeout=${PATIENCE}; PRAGMA synchronous=OFF;`);
-  }
-
-  create(): void {
-    this.db.exec(SCHEMA);
   }
 
   close(): void {
@@ -192,7 +188,7 @@ class SearchIndex implements Corpus {
       context.signal?.throwIfAborted();
       context.onProgress?.(i, changed.length);
       const known = this.byName.get(group.name) ?? null;
-      const change = await readGroup(context, group, known);
+      const change = await orSkip(context, group.name, () => group.read(known));
       if (known && change?.isMore === false) return false;
       if (change) this.add(group, known, change);
       while (this.waiting.length >= BATCH) this.insert(this.waiting.splice(0, BATCH));
@@ -318,18 +314,4 @@ class SearchIndex implements Corpus {
   /** Whether the ledger has a record, by the first characters of its id. */
   has = (prefix: string): boolean =>
     this.db.prepare('SELECT 1 FROM texts WHERE id = ?').get(prefix) !== undefined;
-}
-
-/** The documents of a group, or those that are new. Null if it cannot be read. */
-async function readGroup(
-  context: Context,
-  { name, read }: StoredGroup,
-  known: GroupRow | null,
-): Promise<Change | null> {
-  try {
-    return await read(known);
-  } catch (error) {
-    context.warnings.push(`${name}: ${(error as Error).message}`);
-    return null;
-  }
 }

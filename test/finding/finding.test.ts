@@ -9,11 +9,7 @@ import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge, makeStarted } from '../support/forge-project.js';
 import { commitAll, makeFolder, type Project } from '../support/project.js';
 
-const has = async (
-  project: Project,
-  tool: string,
-  query: string,
-): Promise<[boolean, boolean, number | null]> => {
+const has = async (project: Project, tool: string, query: string) => {
   const args = ['finding', 'has', '--tool', tool, '--query', query, '--json'];
   const { stdout, exitCode } = await runForge(project, args);
   const { known, fresh } = JSON.parse(stdout) as KnownAnswer;
@@ -23,16 +19,10 @@ const has = async (
 describe('ExecutionMemory', () => {
   it('EXM-01 EXM-04 has the methods of ADR-0003, and its three groups', () => {
     const memory = new ExecutionMemory(makeFolder());
-    memory.extractFromStep({
-      tool: 'fs:search',
-      input: 'VectorStore',
-      output: 'src/vector-store.ts\nsrc/vector-store.test.ts\n',
-    });
-    memory.extractFromStep({
-      tool: 'fs:read',
-      input: 'src/vector-store.ts',
-      output: 'export interface VectorStore {}\nexport function addVectors() {}\n',
-    });
+    const names = 'src/vector-store.ts\nsrc/vector-store.test.ts\n';
+    memory.extractFromStep({ tool: 'fs:search', input: 'VectorStore', output: names });
+    const code = 'export interface VectorStore {}\nexport function addVectors() {}\n';
+    memory.extractFromStep({ tool: 'fs:read', input: 'src/vector-store.ts', output: code });
     memory.addFinding({ tool: 'fs:list', query: 'src/', fact: '12 files found', success: true });
     expect(memory.hasFindingFor('fs:search', 'VectorStore')).toBe(true);
     expect(memory.hasFindingFor('fs:read', './src/vector-store.ts')).toBe(true);
@@ -85,9 +75,8 @@ describe('facts', () => {
     ['a.toml', 'x = 1\n[tool.pytest]\n', 'tool.pytest (2), x (1)'],
     ['a.yml', 'on: push\njobs:\n  test: 1', 'on (1), jobs (2)'],
   ])('EXM-02 of %s: what it exports first, with the lines', (name, text, fact) => {
-    expect(factOf('Read', readQuestion('Read', { path: name }, '/x'), text)).toContain(
-      `File contains: ${fact}`,
-    );
+    const said = factOf('Read', readQuestion('Read', { path: name }, '/x'), text);
+    expect(said).toContain(`File contains: ${fact}`);
   });
 
   it('EXM-02 of a part of a file: which lines were shown', () => {
@@ -154,18 +143,16 @@ describe('facts', () => {
   it('EXM-02 of a search, a listing, an answer in JSON, a page and anything else', () => {
     const fact = (tool: string, input: object, output: string): string =>
       factOf(tool, readQuestion(tool, input as Record<string, unknown>, '/x'), output);
-    expect(fact('Grep', { pattern: 'a' }, 'src/a.ts:3:a\nsrc/a.ts:9:a\nb.ts:1:a')).toBe(
-      'Found 2 files: src/a.ts, b.ts',
-    );
+    const found = 'src/a.ts:3:a\nsrc/a.ts:9:a\nb.ts:1:a';
+    expect(fact('Grep', { pattern: 'a' }, found)).toBe('Found 2 files: src/a.ts, b.ts');
     expect(fact('Grep', { pattern: 'a' }, 'No matches found')).toBe('Found nothing');
     const own = './.forge/local/findings/1.jsonl:5:{"query":"grep a"}\n';
     expect(fact('Grep', { pattern: 'a' }, `./b.ts:1:a\n${own}`)).toBe('Found 1 file: b.ts');
     expect(fact('Grep', { pattern: 'a' }, own)).toBe('Found nothing');
     expect(fact('Grep', { pattern: 'a' }, '.forge/config.toml:1:a')).toBe('Found 1 file: .forge/config.toml');
     expect(fact('LS', { path: 'src' }, 'a.ts\nb.ts')).toBe('2 entries: a.ts, b.ts');
-    expect(fact('mind:rag-query', { text: 'why' }, '{"answer":"Because of the lock.","sources":[]}')).toBe(
-      'Because of the lock.',
-    );
+    const json = '{"answer":"Because of the lock.","sources":[]}';
+    expect(fact('mind:rag-query', { text: 'why' }, json)).toBe('Because of the lock.');
     expect(fact('WebFetch', { url: 'https://x.y' }, '# Node 24\nnews')).toContain('"Node 24"');
     expect(fact('Unknown', {}, 'x'.repeat(900)).length).toBeLessThanOrEqual(200);
   });
@@ -229,22 +216,15 @@ describe('questions', () => {
 describe('forge finding', () => {
   it('AGT-04 keeps nothing of what forge itself printed', async () => {
     const project = await makeForge();
-    const ranShell = (command: string, tool_output: string) =>
+    const call = (event: string, fields: object = {}) =>
       hook(
         project,
-        ['cursor', 'post-tool-use'],
-        payload('cursor', 'post-tool-use', {
-          workspace_roots: [project.dir],
-          tool_name: 'Shell',
-          tool_input: { command },
-          tool_output,
-        }),
+        ['cursor', event],
+        payload('cursor', event, { workspace_roots: [project.dir], ...fields }),
       );
-    await hook(
-      project,
-      ['cursor', 'session-start'],
-      payload('cursor', 'session-start', { workspace_roots: [project.dir] }),
-    );
+    const ranShell = (command: string, tool_output: string) =>
+      call('post-tool-use', { tool_name: 'Shell', tool_input: { command }, tool_output });
+    await call('session-start');
     await ranShell('forge briefing', 'FORGE briefing');
     await ranShell('git add -A && forge commit -m "x" --why y', '✓ abc');
     await ranShell('npx --no-install forge recall login', 'learned …');
@@ -265,12 +245,8 @@ describe('forge finding', () => {
       'finding extract --tool Read --query src/app.js src/app.js',
     );
     expect(finding).toEqual({
-      tool: 'Read',
-      query: 'src/app.js',
-      fact: 'File contains: answer (1)',
-      step: 2,
-      success: true,
-      filePath: 'src/app.js',
+      ...{ tool: 'Read', query: 'src/app.js', filePath: 'src/app.js' },
+      ...{ fact: 'File contains: answer (1)', step: 2, success: true },
     });
     expect((await forgeJson<{ findings: object[] }>(project, ['finding', 'list'])).findings).toHaveLength(2);
     expect((await runForge(project, ['finding', 'summary'])).stdout).toBe(
@@ -369,9 +345,7 @@ describe('forge finding', () => {
       await forgeJson(project, ['finding', 'extract', '--tool', 'Read', '--query', name, 'src/app.js']);
       expect([name, (await has(project, 'Read', name))[1]]).toEqual([name, false]);
     }
-    expect(await forgeError(project, ['finding', 'has', '--tool', 'Read'])).toMatchObject({
-      exitCode: 2,
-      message: '--query is missing.',
-    });
+    const missing = { exitCode: 2, message: '--query is missing.' };
+    expect(await forgeError(project, ['finding', 'has', '--tool', 'Read'])).toMatchObject(missing);
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Feature, Imported } from '../../src/index.js';
+import type { Feature, Imported, ImportedFile } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
 const features = async (project: Project): Promise<Feature[]> =>
   (await forgeJson<{ features: Feature[] }>(project, ['feature', 'list'])).features;
-const notes = async (project: Project): Promise<{ text: string; source?: string }[]> =>
+const notes = async (project: Project) =>
   (await forgeJson<{ notes: { text: string; source?: string }[] }>(project, ['note', 'list'])).notes;
 const take = (project: Project, ...args: string[]): Promise<Imported> =>
   forgeJson<Imported>(project, ['import', ...args]);
@@ -91,13 +91,10 @@ describe('forge import', () => {
     expect(applied).toBe(true);
     expect(files.filter(({ problem }) => problem !== undefined)).toEqual([]);
     const found = await features(project);
-    expect(
-      found
-        .map(({ id, name, status, priority, blocked_by, source }) => [
-          ...[id, name, status, priority ?? 0, [blocked_by ?? []].flat().join(' '), source],
-        ])
-        .sort(),
-    ).toEqual([
+    const rows = found.map(({ id, name, status, priority, blocked_by, source }) => [
+      ...[id, name, status, priority ?? 0, [blocked_by ?? []].flat().join(' '), source],
+    ]);
+    expect(rows.sort()).toEqual([
       ['FL-1', 'New chat', 'not_implemented', 0, '', 'feature_list.json'],
       ['FL-2', 'Dark mode', 'in_progress', 0, '', 'feature_list.json'],
       ['TM-2', 'Login', 'in_progress', 2, '', '.taskmaster/tasks/tasks.json'],
@@ -135,9 +132,8 @@ describe('forge import', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     project.write('AGENTS.md', '# Style\n\nTabs, never spaces.\n\n# Names\n\nShort.\n');
     const { files } = await take(project, '--from', 'agents', '--yes');
-    expect(files).toEqual([
-      { file: 'AGENTS.md', source: 'agents', notes: 1, features: [], known: 1, done: 0 },
-    ]);
+    const agents = { file: 'AGENTS.md', source: 'agents', notes: 1, features: [], known: 1, done: 0 };
+    expect(files).toEqual([agents]);
   });
 
   it('AGT-05 LTM-13 keeps no secret, no hidden text and no bad id; one broken file stops no other', async () => {
@@ -152,10 +148,8 @@ describe('forge import', () => {
     project.write('.beads/beads.jsonl', '{"id":"b","title":"Ok"}\n\n{"id":}\n');
     const { stdout, exitCode } = await runForge(project, ['import', '--yes', '--json']);
     const { files } = JSON.parse(stdout) as Imported;
-    expect([exitCode, files.find(({ file }) => file.endsWith('/beads.jsonl'))?.problem]).toEqual([
-      1,
-      'line 3: unexpected "}"',
-    ]);
+    const { problem } = files.find(({ file }) => file.endsWith('/beads.jsonl')) as ImportedFile;
+    expect([exitCode, problem]).toEqual([1, 'line 3: unexpected "}"']);
     expect(files.map(({ file, problem }) => [file, problem !== undefined])).toEqual([
       ['CLAUDE.md', false],
       ['AGENTS.md', true],
@@ -169,11 +163,9 @@ describe('forge import', () => {
     expect(note?.text).not.toContain(key);
     expect(note?.text).not.toMatch(/[\u{e0000}-\u{e007f}\u202a-\u202e]/u);
     expect((await features(project)).map(({ id }) => id)).toEqual([expect.stringMatching(/^x-[0-9a-f]{6}$/)]);
-    const { code, message } = await forgeError(project, ['import', '--from', 'jira']);
-    expect([code, message]).toEqual([
-      'import.source',
-      expect.stringContaining('memory-bank | beads | task-master'),
-    ]);
+    expect(await forgeError(project, ['import', '--from', 'jira'])).toMatchObject({
+      ...{ code: 'import.source', message: expect.stringContaining('memory-bank | beads | task-master') },
+    });
   });
 
   it.each([
@@ -201,9 +193,8 @@ describe('forge import', () => {
     task(3, 'To Do', 'task-2, task-99');
     task(4, 'To Do', 'task-2');
     await take(project, '--yes');
-    expect(
-      (await features(project)).map(({ id, blocked_by }) => [id, [blocked_by ?? []].flat()]).sort(),
-    ).toEqual([
+    const found = (await features(project)).map(({ id, blocked_by }) => [id, [blocked_by ?? []].flat()]);
+    expect(found.sort()).toEqual([
       ['task-2', ['task-4']],
       ['task-3', ['task-2']],
       ['task-4', []],

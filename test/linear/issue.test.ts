@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Focus, Issue, IssueList, MadeCommit, StartedIssue } from '../../src/index.js';
-import { expectError, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { changedPaths, type Project } from '../support/project.js';
 
@@ -12,29 +12,22 @@ const BUG = [
   ...['--field', 'reproduction_steps=Press save', '--field', 'git_bisect_range=abc1234..def5678'],
 ];
 
+/** The options for these answers. */
+const answers = (...fields: string[]): string[] => fields.flatMap((field) => ['--field', field]);
+
+const form = (...fields: string[]): string =>
+  `template: x\nfields:\n${fields.map((one) => `  - ${one}\n`).join('')}`;
 const BROKEN_FORMS: [what: string, yaml: string, message: string][] = [
-  [
-    'an unknown type',
-    'template: x\nfields:\n  - name: title\n    type: video\n',
-    'fields.0.type: allowed: text, markdown',
-  ],
-  [
-    'a slow pattern with look-behind',
-    'template: x\nfields:\n  - name: title\n    type: text\n    pattern: "(?<=a)b"\n',
-    'its pattern cannot be used',
-  ],
-  ['no title', 'template: x\nfields:\n  - name: other\n    type: text\n', 'it has no field title'],
+  ['an unknown type', form('{name: title, type: video}'), 'fields.0.type: allowed: text, markdown'],
+  ['a slow pattern', form('{name: title, type: text, pattern: "(?<=a)b"}'), 'its pattern cannot be used'],
+  ['no title', form('{name: other, type: text}'), 'it has no field title'],
   [
     'a field twice',
-    'template: x\nfields:\n  - {name: title, type: text}\n  - {name: title, type: text}\n',
+    form('{name: title, type: text}', '{name: title, type: text}'),
     'field title is there twice',
   ],
   ['broken YAML', 'template: x\nfields: [\n', 'x.yaml:'],
-  [
-    'aliases',
-    'template: &a x\nfields:\n  - {name: title, type: text, pattern: *a}\n',
-    'aliases are not allowed',
-  ],
+  ['aliases', form('&a {name: title, type: text}', '*a'), 'aliases are not allowed'],
 ];
 
 describe('forge linear, offline', () => {
@@ -42,13 +35,8 @@ describe('forge linear, offline', () => {
     const project = await makeForge();
     const made = await forgeJson<Issue>(project, ['linear', 'new', ...BUG]);
     expect(made).toMatchObject({
-      ...{
-        linear_id: 'LOCAL-1135',
-        title: '[BUG] Save fails',
-        type: 'bug',
-        state: 'unstarted',
-        labels: ['bug'],
-      },
+      ...{ linear_id: 'LOCAL-1135', title: '[BUG] Save fails', type: 'bug' },
+      ...{ state: 'unstarted', labels: ['bug'] },
       memory_trace: { created_from: 'form bug', parent_issue: null, context_snapshot: null },
       agent_state: { assigned_persona: null, harness_mode: null, estimated_complexity: null },
       ...{ acceptance_criteria: [], git_refs: { branch: null, commits: [] }, priority: null },
@@ -56,23 +44,10 @@ describe('forge linear, offline', () => {
     });
     expect(made.description).toContain('## Reproduction steps\n\nPress save');
     expect(await list(project)).toEqual([made]);
-    const feature = wordsOf('--template feature --field title=Login --field "description=People log in"');
-    const criteria = [
-      '--field',
-      'acceptance_criteria=It works',
-      '--field',
-      'acceptance_criteria=It fails well',
-    ];
-    expect(
-      await forgeJson<Issue>(project, [
-        'linear',
-        'new',
-        ...feature,
-        ...criteria,
-        '--field',
-        'parent_rfc=RFC-9400',
-      ]),
-    ).toMatchObject({
+    const feature = ['title=Login', 'description=People log in', 'parent_rfc=RFC-9400'];
+    const criteria = ['acceptance_criteria=It works', 'acceptance_criteria=It fails well'];
+    const args = ['linear', 'new', '--template', 'feature', ...answers(...feature, ...criteria)];
+    expect(await forgeJson<Issue>(project, args)).toMatchObject({
       linear_id: 'LOCAL-1873',
       acceptance_criteria: ['It works', 'It fails well'],
       memory_trace: { created_from: 'RFC-9400' },
@@ -89,27 +64,16 @@ describe('forge linear, offline', () => {
     });
   });
 
+  const STEPS = 'reproduction_steps=x';
   it.each([
     ['a missing answer', ['title=[BUG] x'], 'reproduction_steps needs an answer'],
-    ['no title', ['reproduction_steps=x'], 'title needs an answer'],
-    [
-      'another title',
-      ['title=Save fails', 'reproduction_steps=x'],
-      'title: "Save fails" does not match [BUG] *',
-    ],
-    [
-      'a pattern',
-      ['title=[BUG] x', 'reproduction_steps=x', 'git_bisect_range=abc..def'],
-      'git_bisect_range: "abc..def" does not match',
-    ],
-    [
-      'an unknown field',
-      ['title=[BUG] x', 'reproduction_steps=x', 'size=3'],
-      'size is not a field of this form',
-    ],
+    ['no title', [STEPS], 'title needs an answer'],
+    ['another title', ['title=Save fails', STEPS], 'title: "Save fails" does not match [BUG] *'],
+    ['a pattern', ['title=[BUG] x', STEPS, 'git_bisect_range=abc..def'], '"abc..def" does not match'],
+    ['an unknown field', ['title=[BUG] x', STEPS, 'size=3'], 'size is not a field of this form'],
   ])('LIN-02 names the rule that is broken: %s', async (_, fields, expected) => {
     const project = await makeForge();
-    const args = ['linear', 'new', '--template', 'bug', ...fields.flatMap((field) => ['--field', field])];
+    const args = ['linear', 'new', '--template', 'bug', ...answers(...fields)];
     const error = await forgeError(project, args);
     expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining(expected)]);
     expect(error.hint).toContain('--field NAME=VALUE   # title, reproduction_steps, ');
@@ -124,10 +88,7 @@ describe('forge linear, offline', () => {
     ],
     [
       'cargo',
-      {
-        'Cargo.toml': '[workspace]\nmembers = ["crates/*"]\n',
-        'crates/b/Cargo.toml': '[package]\nname = "b"\n',
-      },
+      { 'Cargo.toml': '[workspace]\nmembers = ["crates/*"]', 'crates/b/Cargo.toml': '[package]\nname = "b"' },
       'b',
     ],
     ['go', { 'go.work': 'go 1.22\n\nuse (\n\t./svc\n)\n' }, 'svc'],
@@ -143,18 +104,11 @@ describe('forge linear, offline', () => {
     const project = await makeForge();
     for (const [path, text] of Object.entries(files)) project.write(path, text);
     const fields = ['title=x', 'description=y', 'acceptance_criteria=z', 'qa_requirements=unit_tests'];
-    const args = [
-      'linear',
-      'new',
-      '--template',
-      'feature',
-      ...fields.flatMap((field) => ['--field', field]),
-      '--field',
+    const args = (crate: string): string[] => [
+      ...['linear', 'new', '--template', 'feature', ...answers(...fields, `affected_crates=${crate}`)],
     ];
-    expect(
-      (await forgeJson<Issue>(project, [...args, `affected_crates=${name}`])).fields.affected_crates,
-    ).toBe(name);
-    await expectError(project, [...args, 'affected_crates=other'], '2');
+    expect((await forgeJson<Issue>(project, args(name))).fields.affected_crates).toBe(name);
+    await expectError(project, args('other'), '2');
   });
 
   it.each(BROKEN_FORMS)('LIN-02 B-90 a form with %s is refused', async (_, yaml, expected) => {
@@ -166,10 +120,8 @@ describe('forge linear, offline', () => {
 
   it('LIN-02 matches a pattern prone to backtracking in linear time', async () => {
     const project = await makeForge();
-    project.write(
-      '.forge/linear/templates/x.yaml',
-      'template: x\nfields:\n  - name: title\n    type: text\n    pattern: "(a+)+b"\n',
-    );
+    const yaml = form('{name: title, type: text, pattern: "(a+)+b"}');
+    project.write('.forge/linear/templates/x.yaml', yaml);
     const args = ['linear', 'new', '--template', 'x', '--field', `title=${'a'.repeat(5000)}`];
     await expectError(project, args, '2');
   });
@@ -181,9 +133,7 @@ describe('forge linear, offline', () => {
     const { issue, branch, skill } = await forgeJson<StartedIssue>(project, 'linear start local-1135');
     expect([branch, skill]).toEqual(['fix/LOCAL-1135-save-fails', 'qa-review']);
     expect(issue).toMatchObject({
-      state: 'started',
-      agent_state: { harness_mode: 'Build' },
-      git_refs: { branch },
+      ...{ state: 'started', agent_state: { harness_mode: 'Build' }, git_refs: { branch } },
     });
     expect(issue.memory_trace.context_snapshot).toMatch(/^triv:[0-9a-f]{32}_[0-9a-f]{32}_[0-9a-f]{32}$/);
     expect(await forgeJson<Focus>(project, ['focus', 'show'])).toMatchObject({
@@ -241,12 +191,7 @@ describe('forge linear, offline', () => {
     await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
     const { linear_id } = await forgeJson<Issue>(project, ['linear', 'new', ...words]);
     if (words[0] === 'Fix the docs')
-      project.write(
-        ISSUES,
-        project
-          .read(ISSUES)
-          .replace('"labels": [\n        "feature"', '"labels": [\n        "Documentation"'),
-      );
+      project.write(ISSUES, project.read(ISSUES).replace(/("labels": \[\s*)"feature"/, '$1"Documentation"'));
     await forgeJson(project, ['linear', 'start', linear_id]);
     project.git('add', '-A');
     const { commit } = await forgeJson<MadeCommit>(project, ['commit', '--why', 'It matters']);

@@ -17,80 +17,35 @@ import type { Project } from '../support/project.js';
 const NOW = Date.parse('2026-03-01T10:00:00Z');
 
 /** What was found out in a year, and a question for each in other words: they share one content word at most. */
-const PLANTED: readonly (readonly [fact: string, question: string])[] = [
-  [
-    'Retries to the payment gateway use exponential backoff with jitter, five attempts',
-    'how often do we try a charge again when billing is down',
-  ],
-  ['The nightly cron removes expired JWTs from redis', 'who deletes old tokens from the cache'],
-  [
-    'Postgres connections leak unless the pool is closed in afterAll',
-    'why do tests exhaust the database sockets',
-  ],
-  ["Dates are stored as UTC and shown in the viewer's timezone", 'which clock do timestamps use'],
-  [
-    'CSV exports over 10,000 rows are streamed, else the pod is OOM-killed',
-    'downloading a big spreadsheet crashes the container',
-  ],
-  [
-    'Feature flags are read once at startup and need a restart to change',
-    'why does switching a toggle have no effect',
-  ],
-  [
-    'Webhook signatures are verified with the raw body, before JSON is parsed',
-    'callback payload fails the authenticity check',
-  ],
-  [
-    'We chose SQLite over a server for the desktop app: it works offline',
-    'reason for the database decision in tauri',
-  ],
-  [
-    'Amounts of money are integers of cents: floats lost one per invoice',
-    'how do we avoid rounding errors in prices',
-  ],
-  ['Login is throttled to five attempts a minute per address', 'limit on failed sign-ins'],
-];
+const PLANTED = `
+Retries to the payment gateway use exponential backoff with jitter, five attempts | how often do we try a charge again when billing is down
+The nightly cron removes expired JWTs from redis | who deletes old tokens from the cache
+Postgres connections leak unless the pool is closed in afterAll | why do tests exhaust the database sockets
+Dates are stored as UTC and shown in the viewer's timezone | which clock do timestamps use
+CSV exports over 10,000 rows are streamed, else the pod is OOM-killed | downloading a big spreadsheet crashes the container
+Feature flags are read once at startup and need a restart to change | why does switching a toggle have no effect
+Webhook signatures are verified with the raw body, before JSON is parsed | callback payload fails the authenticity check
+We chose SQLite over a server for the desktop app: it works offline | reason for the database decision in tauri
+Amounts of money are integers of cents: floats lost one per invoice | how do we avoid rounding errors in prices
+Login is throttled to five attempts a minute per address | limit on failed sign-ins
+`
+  .trim()
+  .split('\n')
+  .map((line) => line.split(' | ') as [fact: string, question: string]);
 
 const WORK = 'Fixed Reviewed Wrote Moved Renamed Tried Documented Measured Removed Planned'.split(' ');
-const THINGS = [
-  'the layout of the settings page',
-  'a test for the profile form',
-  'the header of the landing page',
-  'the query behind the order list',
-  'the docker image of the worker',
-  'the error page',
-  'an index on the orders table',
-  'the colours of the charts',
-  'the upload of avatars',
-  'the release notes',
-  'the pipeline for pull requests',
-  'the search box',
-  'the mail templates',
-  'logging of slow requests',
-  'the cache headers of static files',
-  'the navigation on phones',
-  'types of the API client',
-  'the admin dashboard',
-  'an import of old customers',
-  'the keyboard shortcuts',
-  'the flaky browser test',
-  'the onboarding screens',
-  'a race in the sync job',
-  'the tooltips',
-  'the database dump',
-];
-const HOW = [
-  'as asked',
-  'after the review',
-  'with a smaller change',
-  'for the demo',
-  'and it passes',
-  'but it is not done',
-  'with the team',
-  'once more',
-  'for the audit',
-  'on staging',
-];
+const THINGS =
+  `the layout of the settings page, a test for the profile form, the header of the landing page, the query
+behind the order list, the docker image of the worker, the error page, an index on the orders table, the
+colours of the charts, the upload of avatars, the release notes, the pipeline for pull requests, the search
+box, the mail templates, logging of slow requests, the cache headers of static files, the navigation on
+phones, types of the API client, the admin dashboard, an import of old customers, the keyboard shortcuts,
+the flaky browser test, the onboarding screens, a race in the sync job, the tooltips, the database dump`.split(
+    /,\s/,
+  );
+const HOW =
+  `as asked, after the review, with a smaller change, for the demo, and it passes, but it is not done, with the
+team, once more, for the audit, on staging`.split(/,\s/);
 
 /** 200 sessions with 2,500 lines of everyday work, and the facts among them. Always the same. */
 function year(): { sessions: { id: string; at: string; lines: string[] }[] } {
@@ -112,20 +67,19 @@ function putYear(project: Project): void {
   year().sessions.forEach(({ id, at, lines }, i) => {
     const archive = {
       schema_version: '1.0',
-      ...{
-        id: `${id}-${String(i).padStart(6, '0')}`,
-        seq: i + 1,
-        started_at: at,
-        branch: 'main',
-        head: null,
-        goal: null,
-      },
+      ...{ id: `${id}-${String(i).padStart(6, '0')}`, seq: i + 1, started_at: at },
+      ...{ branch: 'main', head: null, goal: null },
       ...{ status: 'ended', ended_at: at, learned: [], next: null },
       progress: [`=== FORGE Session ${id} ===`, '', ...lines.map((line) => `[10:00] ${line}`)],
     };
     project.write(`.forge/memory/sessions/${archive.id}.json`, `${JSON.stringify(archive)}\n`);
   });
 }
+
+const doc = (id: string, text: string, rest: Partial<Document> = {}): Document => ({
+  ...{ id, source: 'session', session: null, at: null, text },
+  ...rest,
+});
 
 const find = (documents: Document[], query: string, options: Partial<SearchOptions> = {}): Hit[] =>
   search([new MemoryCorpus([{ isLoose: true, documents }])], readQuery(query), {
@@ -286,13 +240,10 @@ describe('forge recall', () => {
     ['what did the heron do in October', 'b'],
     ['heron market 2026', 'c'],
   ])('AGT-03 ranks records of the named day, month or year first: %s', (query, first) => {
-    const dated = (id: string, at: string | null): Document => ({
-      ...{ id, source: 'session', session: null, at, text: 'heron' },
-    });
     const documents = [
-      dated('a', null),
-      dated('c', '2026-09-13T10:00:00.000Z'),
-      dated('b', '2026-10-13T10:00:00.000Z'),
+      doc('a', 'heron'),
+      doc('c', 'heron', { at: '2026-09-13T10:00:00.000Z' }),
+      doc('b', 'heron', { at: '2026-10-13T10:00:00.000Z' }),
     ];
     expect(find(documents, query, { now: 0 })[0]?.document.id).toBe(first);
   });
@@ -300,9 +251,7 @@ describe('forge recall', () => {
   it('AGT-03 a date counts for the whole session of that day', () => {
     const session = (name: string, at: string): Group => ({
       isLoose: false,
-      documents: ['heron', 'bridge'].map((text, i) => ({
-        ...{ id: `${name}${i}`, source: 'session', session: name, at, text },
-      })),
+      documents: ['heron', 'bridge'].map((text, i) => doc(`${name}${i}`, text, { session: name, at })),
     });
     const groups = [session('a', '2026-09-13T10:00:00.000Z'), session('b', '2026-10-13T10:00:00.000Z')];
     const hits = search([new MemoryCorpus(groups)], readQuery('heron in October'), { limit: 10, now: 0 });
@@ -315,23 +264,15 @@ describe('forge recall', () => {
     ['why did it break', 'broken since Monday'],
     ['indices of the table', 'an index on orders'],
   ])('AGT-03 finds irregular forms: %s', (query, text) => {
-    const documents = [text, 'other words'].map(
-      (line, i): Document => ({
-        ...{ id: String(i), source: 'note', session: null, at: null, text: line },
-      }),
-    );
+    const documents = [text, 'other words'].map((line, i) => doc(String(i), line));
     expect(find(documents, query, { synonyms: false }).map(({ document: { id } }) => id)).toEqual(['0']);
   });
 
   it('AGT-03 marks contested knowledge and never ranks it first', () => {
-    const document = (id: string, text: string, more: Partial<Document> = {}): Document => ({
-      ...{ id, source: 'knowledge', session: null, at: null, text },
-      ...more,
-    });
     const documents = [
-      document('a', 'retry the install once', { doubt: 'contested' }),
-      document('b', 'the install needs a long time and a lot of patience'),
-      document('c', 'other'),
+      doc('a', 'retry the install once', { source: 'knowledge', doubt: 'contested' }),
+      doc('b', 'the install needs a long time and a lot of patience', { source: 'knowledge' }),
+      doc('c', 'other', { source: 'knowledge' }),
     ];
     const hits = find(documents, 'retry install');
     expect(hits.map(({ document: { id } }) => id)).toEqual(['b', 'a']);
@@ -366,9 +307,7 @@ describe('forge recall', () => {
       'falconer keeps its state in a file',
       ...Array.from({ length: 60 }, (_, i) => `ordinary work on part ${i} of the page`),
     ];
-    const documents = texts.map(
-      (text, i): Document => ({ id: `d${i}`, source: 'session', session: null, at: null, text }),
-    );
+    const documents = texts.map((text, i) => doc(`d${i}`, text));
     const ids = (related: boolean): string[] =>
       find(documents, 'kestrel', { related }).map(({ document: { id } }) => id);
     expect(ids(false)).not.toContain('d5');
@@ -460,14 +399,8 @@ describe('forge recall', () => {
 
   it('AGT-03 a commit message with CRLF line breaks is shown without them', async () => {
     const project = await makeForge();
-    project.git(
-      'commit',
-      '-q',
-      '--allow-empty',
-      '--cleanup=verbatim',
-      '-m',
-      'Squash\n\n* zebra\r\n* lion\r\n',
-    );
+    const message = 'Squash\n\n* zebra\r\n* lion\r\n';
+    project.git('commit', '-q', '--allow-empty', '--cleanup=verbatim', '-m', message);
     const { hits } = await forgeJson<Recalled>(project, ['recall', 'zebra']);
     expect(hits[0]?.text).toContain('zebra');
     expect(hits[0]?.text).not.toContain('\r');

@@ -44,13 +44,16 @@ const problems = async (project: Project, ...args: string[]): Promise<string[]> 
   return found.map(({ skill, problem }) => `${skill}: ${problem}`);
 };
 
+const list = async (project: Project): Promise<ListedSkill[]> =>
+  (await forgeJson<{ skills: ListedSkill[] }>(project, 'skill list')).skills;
+
 const match = async (project: Project, ...args: string[]): Promise<ListedSkill[]> =>
   (await forgeJson<{ skills: ListedSkill[] }>(project, ['skill', 'match', ...args])).skills;
 
 describe('forge skill', () => {
   it('SKL-01 SKL-02 init installs four complete skills, already approved', async () => {
     const project = await makeForge();
-    const { skills } = await forgeJson<{ skills: ListedSkill[] }>(project, ['skill', 'list']);
+    const skills = await list(project);
     expect(skills.map(({ name }) => name)).toEqual(SHIPPED);
     expect(skills.every(({ approved, version }) => approved && version === '1.0.0')).toBe(true);
     expect(await problems(project)).toEqual([]);
@@ -93,14 +96,8 @@ describe('forge skill', () => {
       patterns: ['*.sql', 'db/**'],
       labels: ['Performance'],
     });
-    const [first] = await match(
-      project,
-      'optimizing a slow query',
-      '--file',
-      'db/x/y.ts',
-      '--label',
-      'performance',
-    );
+    const options = ['--file', 'db/x/y.ts', '--label', 'performance'];
+    const [first] = await match(project, 'optimizing a slow query', ...options);
     expect(first).toMatchObject({
       name: 'tuning',
       score: 9,
@@ -199,58 +196,37 @@ describe('forge skill', () => {
     expect((await match(project, 'deploy it')).map(({ name }) => name)).toEqual(['deploy']);
   });
 
+  const odd = (rest: string): string => `[skill]\nname = "odd"\ndescription = "x"\n${rest}`;
   it.each([
     ['a broken line', '[skill\nname = 1', /skill\.toml:1: /],
-    [
-      'a missing name',
-      '[skill]\ndescription = "x"\n',
-      /skill\.toml:1: skill\.name: missing, allowed: string/,
-    ],
+    ['a missing name', '[skill]\ndescription = "x"\n', /toml:1: skill\.name: missing, allowed: string/],
     [
       'a number as keyword list',
-      '[skill]\nname = "odd"\ndescription = "x"\n[triggers]\nkeywords = 3\n',
-      /skill\.toml:5: triggers\.keywords: found 3, allowed: array/,
+      odd('[triggers]\nkeywords = 3\n'),
+      /:5: triggers\.keywords: found 3, allowed: array/,
     ],
     [
       'a file outside',
-      '[skill]\nname = "odd"\ndescription = "x"\n[resources]\nsecrets = "../../config.toml"\n',
+      odd('[resources]\nsecrets = "../../config.toml"\n'),
       /resources\.secrets leads out of the skill/,
     ],
-    [
-      'a missing file',
-      '[skill]\nname = "odd"\ndescription = "x"\n[resources]\nhelp = "help.md"\n',
-      /resources\.help is missing: help\.md/,
-    ],
+    ['a missing file', odd('[resources]\nhelp = "help.md"\n'), /resources\.help is missing: help\.md/],
     [
       'a long description',
-      `[skill]\nname = "odd"\ndescription = "${'word '.repeat(120)}"\n`,
+      odd('').replace('"x"', `"${'word '.repeat(120)}"`),
       /have \d+ tokens, at most 100/,
     ],
-    [
-      'another name',
-      '[skill]\nname = "other"\ndescription = "x"\n',
-      /skill\.name is "other", but its folder is odd/,
-    ],
-    ['an invisible character', '[skill]\nname = "odd"\ndescription = "x\\u202e"\n', /control or invisible/],
-    [
-      'a slow file pattern',
-      `[skill]\nname = "odd"\ndescription = "x"\n[triggers]\nfile_patterns = ["${'*a'.repeat(40)}"]\n`,
-      /file pattern/,
-    ],
-    [
-      'a slow commit pattern',
-      '[skill]\nname = "odd"\ndescription = "x"\n[git]\ncommit_pattern = "(a+)+(?=b)"\n',
-      /git\.commit_pattern: /,
-    ],
+    ['another name', odd('').replace('odd', 'other'), /skill\.name is "other", but its folder is odd/],
+    ['an invisible character', odd('').replace('x', 'x\\u202e'), /control or invisible/],
+    ['a slow file pattern', odd(`[triggers]\nfile_patterns = ["${'*a'.repeat(40)}"]\n`), /file pattern/],
+    ['a slow commit pattern', odd('[git]\ncommit_pattern = "(a+)+(?=b)"\n'), /git\.commit_pattern: /],
   ])('SKL-01 B-90 check names %s', async (_, toml, expected) => {
     const project = await makeForge();
     project.write('.forge/skills/odd/skill.toml', toml);
     project.write('.forge/skills/odd/instructions.md', '# Odd\n');
     expect((await problems(project, 'odd')).join('\n')).toMatch(expected);
     // The other skills work all the same.
-    expect(
-      (await forgeJson<{ skills: ListedSkill[] }>(project, ['skill', 'list'])).skills.length,
-    ).toBeGreaterThanOrEqual(4);
+    expect((await list(project)).length).toBeGreaterThanOrEqual(4);
   });
 
   it('SKL-03 check refuses instructions over 5,000 tokens and hidden text in them', async () => {
@@ -289,11 +265,8 @@ Run scripts/fill.py.
 describe('the open SKILL.md format', () => {
   it('SKL-05 a round trip loses nothing', async () => {
     const project = await makeForge();
-    const folder = putFolder({
-      'SKILL.md': SKILL_MD,
-      'scripts/fill.py': 'print(1)\n',
-      'references/a/b.md': '# B\n',
-    });
+    const others = { 'scripts/fill.py': 'print(1)\n', 'references/a/b.md': '# B\n' };
+    const folder = putFolder({ 'SKILL.md': SKILL_MD, ...others });
     await forgeJson(project, ['skill', 'import', folder]);
     expect(await problems(project, 'pdf-forms')).toEqual([]);
     expect((await match(project, 'fill in forms of a pdf'))[0]?.name).toBe('pdf-forms');
@@ -306,24 +279,20 @@ describe('the open SKILL.md format', () => {
     await forgeJson(other, ['skill', 'import', out]);
     await forgeJson(other, ['skill', 'export', 'pdf-forms', '--to', 'claude']);
     expect(readFileSync(join(other.dir, '.claude/skills/pdf-forms/SKILL.md'), 'utf8')).toBe(text);
+    for (const part of ['license: MIT', 'allowed-tools: Bash(python:*) Read', 'author: example'])
+      expect(text).toContain(part);
     for (const part of [
-      'license: MIT',
-      'allowed-tools: Bash(python:*) Read',
-      'author: example',
       'version: "2.1"',
       '# PDF forms',
+      'Fill in PDF forms. Use it when a form: has fields.',
     ])
       expect(text).toContain(part);
-    expect(text).toContain('Fill in PDF forms. Use it when a form: has fields.');
   });
 
   it('SKL-05 pictures, fonts and scripts that can be run are imported and exported as they are', async () => {
     const project = await makeForge();
-    const folder = putFolder({
-      'SKILL.md': SKILL_MD,
-      'run.sh': '#!/bin/sh\n',
-      'form.xsd': '\ufeff<schema/>\n',
-    });
+    const others = { 'run.sh': '#!/bin/sh\n', 'form.xsd': '\ufeff<schema/>\n' };
+    const folder = putFolder({ 'SKILL.md': SKILL_MD, ...others });
     const font = Buffer.concat([Buffer.alloc(1_500_000, 1), Buffer.from([0, 0x1b, 0x9b, 0xff])]);
     writeFileSync(join(folder, 'font.ttf'), Buffer.concat([Buffer.from([0, 1, 0, 0]), font]));
     chmodSync(join(folder, 'run.sh'), 0o755);
@@ -394,22 +363,18 @@ describe('the open SKILL.md format', () => {
     const project = await makeForge();
     const { exitCode } = await forgeError(project, ['skill', 'import', putFolder({ 'SKILL.md': text })]);
     expect(exitCode).toBe(2);
-    expect((await forgeJson<{ skills: ListedSkill[] }>(project, ['skill', 'list'])).skills).toHaveLength(4);
+    expect(await list(project)).toHaveLength(4);
   });
 
   it('B-89 import refuses symlinks, names of forge’s skills and too many files, and writes nothing', async () => {
     const project = await makeForge();
     const linked = putFolder({ 'SKILL.md': SKILL_MD });
     symlinkSync('/etc/passwd', join(linked, 'link.md'));
-    const many = putFolder(
-      Object.fromEntries([
-        ['SKILL.md', SKILL_MD],
-        ...Array.from({ length: 300 }, (_, i) => [`r/${i}.md`, 'x']),
-      ]),
-    );
+    const files = Array.from({ length: 300 }, (_, i) => [`r/${i}.md`, 'x']);
+    const many = putFolder({ 'SKILL.md': SKILL_MD, ...Object.fromEntries(files) });
     const own = putFolder({ 'SKILL.md': SKILL_MD, 'skill.toml': 'x' });
     for (const folder of [linked, many, own, join(linked, 'none')])
       await expectError(project, ['skill', 'import', folder], '2');
-    expect((await forgeJson<{ skills: ListedSkill[] }>(project, ['skill', 'list'])).skills).toHaveLength(4);
+    expect(await list(project)).toHaveLength(4);
   });
 });

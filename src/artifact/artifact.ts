@@ -104,9 +104,7 @@ function checkName(name: string): string {
   });
 }
 
-export async function listArtifacts(
-  context: Context,
-): Promise<{ artifacts: Artifact[]; warnings: string[] }> {
+export async function listArtifacts(context: Context) {
   return { artifacts: readIndex(context), warnings: context.warnings };
 }
 
@@ -121,10 +119,7 @@ export function readIndex(context: Context): Artifact[] {
 }
 
 /** By id, the start of it, or its name when only one has it. */
-export async function showArtifact(
-  context: Context,
-  { id }: { id: string },
-): Promise<Artifact & { intact: boolean }> {
+export async function showArtifact(context: Context, { id }: { id: string }) {
   const all = readIndex(context);
   const found = all.filter((artifact) => artifact.id.startsWith(id) || artifact.name === id);
   const [artifact] = found;
@@ -141,9 +136,7 @@ export interface ArtifactProblem {
 }
 
 /** Compares every file with its name and index line. */
-export async function verifyArtifacts(
-  context: Context,
-): Promise<{ verified: number; problems: ArtifactProblem[] }> {
+export async function verifyArtifacts(context: Context) {
   const all = readIndex(context);
   const known = new Set(all.map(({ path }) => path));
   const unknown = ARTIFACT_TYPES.flatMap((type) => {

@@ -82,10 +82,14 @@ export class SyntaxProblem extends Error {
   }
 }
 
-/** What `parse` returns. `explain` makes the error to throw of a syntax problem. */
-export function explainSyntax<T>(parse: () => T, explain: (problem: SyntaxProblem) => Error): T {
+/** What `parse` makes of the text. `explain` makes the error to throw of a syntax problem. */
+export function explainSyntax<T>(
+  parse: (text: string) => T,
+  text: string,
+  explain: (problem: SyntaxProblem) => Error,
+): T {
   try {
-    return parse();
+    return parse(text);
   } catch (error) {
     throw error instanceof SyntaxProblem ? explain(error) : error;
   }

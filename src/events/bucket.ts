@@ -52,17 +52,12 @@ export async function withBucket<T>(
   const deadline = elapsed() + ms;
   const left = (): number => Math.max(1, deadline - elapsed());
   const open = async (server: Server): Promise<T> => work(await openBucket(context, server, left()), server);
+  const persisting = (server: Server): Promise<T> => {
+    const result = persist(left, () => open(server));
+    return within(left(), result);
+  };
   try {
-    return await withServer(
-      context,
-      '',
-      (server) =>
-        within(
-          left(),
-          persist(left, () => open(server)),
-        ),
-      { ms },
-    );
+    return await withServer(context, '', persisting, { ms });
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
     warnAway(context, error);
@@ -95,10 +90,8 @@ export async function openBucket(context: Context, server: Server, ms: number): 
     if (codeOf(error) !== NOT_FOUND) throw error;
     // Another client may make it at the same time.
     const make = replicated(server, (replicas) => kvm.create(name, { history: 1, replicas }));
-    await within(
-      ms,
-      make.catch(() => undefined),
-    );
+    const made = make.catch(() => undefined);
+    await within(ms, made);
     return find();
   });
   // A request to a bucket that has no leader yet gets no answer.

@@ -1,15 +1,13 @@
 import { ForgeError } from '../core/error.js';
 import { type Context, readConfig } from '../project/project.js';
+import type { Focus } from '../session/rules.js';
 import { claimTask, findTask, refreshHeld, refuseLost, releaseTask, renewClaims } from './claim.js';
 import { hasClaimed, heldBy, ownClaims, readOthersClaims } from './local-claims.js';
 import { eventUrl } from './outbox.js';
 import { BUDGET, SILENCE } from './server.js';
 
 /** The feature or issue that a focus is about: `F-1` of `F-1: Login works`. */
-export function taskOfFocus(
-  context: Context,
-  { task, issue }: { task?: string | null; issue?: string | null },
-): string | null {
+export function taskOfFocus(context: Context, task: string | null, issue: string | null): string | null {
   const id = /^([\w.-]{1,64})(?::|$)/.exec(task ?? '')?.[1];
   return (id === undefined ? null : findTask(context, id)) ?? (issue ? findTask(context, issue) : null);
 }
@@ -47,11 +45,8 @@ export async function releaseOthers(context: Context, keep: string | null = null
 }
 
 /** Claims the task that a session starts with. Warns if another holder has it. */
-export async function claimFocus(
-  context: Context,
-  focus: { task: string | null; linear_issue: string | null },
-): Promise<void> {
-  const task = taskOfFocus(context, { task: focus.task, issue: focus.linear_issue });
+export async function claimFocus(context: Context, focus: Focus): Promise<void> {
+  const task = taskOfFocus(context, focus.task, focus.linear_issue);
   try {
     if (task === null) await releaseOthers(context);
     else await turnTo(context, task);

@@ -71,10 +71,8 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
   const task = findTask(context, id);
   if (task === null) throw unknownTask(id, 'forge ls\nforge linear list');
   // The agent inside a loop works on the same task.
-  const ofLoop = ownClaims(context).find(
-    (claim) => claim.task === task && claim.process !== null && isLive(context, claim),
-  );
-  if (ofLoop && process === null) return toClaimed(ofLoop);
+  const own = ownClaims(context).find((claim) => claim.task === task);
+  if (process === null && own?.process && isLive(context, own)) return toClaimed(own);
   const { git, layout } = context;
   const running = readRunning(context);
   const claim: Claim = {
@@ -115,14 +113,9 @@ export const findTask = (context: Context, id: string): string | null =>
 
 /** Exit 3 when a worktree here holds the task. `offline`: also when another machine did in the server's last answer. */
 function refuseHeld(context: Context, { task, place }: Claim, again: boolean, offline = false): void {
-  const other = readClaims(context).find(
-    (claim) =>
-      claim.task === task &&
-      (claim.here || offline) &&
-      isInWay(claim, place, again) &&
-      isLive(context, claim),
-  );
-  if (other) throw heldBy(other);
+  for (const claim of readClaims(context))
+    if (claim.task === task && (claim.here || offline) && isInWay(claim, place, again))
+      if (isLive(context, claim)) throw heldBy(claim);
 }
 
 export interface Released {

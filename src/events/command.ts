@@ -36,11 +36,9 @@ function sinceOf(call: Call): { since?: string } {
   const ago = call.world.now().getTime() - secondsOf(since) * 1000;
   const at = new Date(/^\d{4}-\d\d-\d\d/.test(since) ? since : ago);
   if (!Number.isNaN(at.getTime())) return { since: at.toISOString() };
-  throw usage(
-    'events.since',
-    `--since: found ${JSON.stringify(oneLine(since, 40))}, allowed: 90s, 15m, 6h, 7d or an ISO time.`,
-    { field: 'since' },
-  );
+  const found = JSON.stringify(oneLine(since, 40));
+  const message = `--since: found ${found}, allowed: 90s, 15m, 6h, 7d or an ISO time.`;
+  throw usage('events.since', message, { field: 'since' });
 }
 
 const filterOf = (call: Call): EventFilter => given<EventFilter>(call, 'type', 'session');
@@ -132,11 +130,8 @@ export const group: Group = {
 function parseDuration(text: string): number {
   const seconds = secondsOf(text);
   if (seconds >= 5 && seconds <= 30 * 86_400) return seconds;
-  throw usage(
-    'claim.duration',
-    `--for: found ${JSON.stringify(oneLine(text, 40))}, allowed: 5s to 30d, such as 90m or 4h.`,
-    { field: 'for' },
-  );
+  const message = `--for: found ${JSON.stringify(oneLine(text, 40))}, allowed: 5s to 30d, such as 90m or 4h.`;
+  throw usage('claim.duration', message, { field: 'for' });
 }
 
 const describeDuration = (seconds: number): string => {

@@ -86,13 +86,10 @@ export const subjectsOf = (prefix: string): string[] => EVENT_TYPES.map((type) =
 export const eventId = (project: string, type: EventType, about: string): string =>
   sha256([project, type, about].join('\u0000')).slice(0, 32);
 
-export const cutData = <T extends object>(data: T): T =>
-  Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? oneLine(value, MAX_TEXT) : value,
-    ]),
-  ) as T;
+export function cutData<T extends object>(data: T): T {
+  const cut = (value: unknown): unknown => (typeof value === 'string' ? oneLine(value, MAX_TEXT) : value);
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, cut(value)])) as T;
+}
 
 /** An event from the network or the outbox. Null for everything else: anyone may write there (B-76). */
 export function parseEvent(bytes: Uint8Array): ForgeEvent | null {

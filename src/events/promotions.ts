@@ -38,12 +38,8 @@ export async function fetchPromotions(context: Context, stream: EventStream): Pr
   });
   const kept = [...learned.values()].slice(-MAX_KEPT);
   // Anyone may publish there.
-  const fresh = kept.filter((each) => !before.learned.includes(each));
-  const titles = await cleanForeign(
-    context,
-    fresh.map(({ title }) => title),
-  );
-  for (const [i, each] of fresh.entries()) each.title = titles[i] ?? '';
+  for (const each of kept)
+    if (!before.learned.includes(each)) [each.title = ''] = await cleanForeign(context, [each.title]);
   writeHint(heardFile(context.layout), { seq: stream.last, learned: kept } satisfies Heard);
 }
 

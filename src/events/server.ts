@@ -41,12 +41,9 @@ export const isSilent = ({ warnings }: Context): boolean => (away.get(warnings) 
 
 /** EVT-02: a command shows one warning about an unreachable server, however many parts failed. */
 export function warnAway(context: Context, error: unknown): void {
-  const why = (error as Error).message;
   away.set(context.warnings, elapsed() + SILENT_MS);
-  warnOnce(
-    context,
-    `Claims hold in the worktrees of this repository only, and events wait in the outbox (forge events flush): ${why}`,
-  );
+  const kept = 'Claims hold in the worktrees of this repository only, and events wait in the outbox';
+  warnOnce(context, `${kept} (forge events flush): ${(error as Error).message}`);
 }
 
 /** Exit 3 while the server is not approved, exit 2 while events are off. */
@@ -214,10 +211,8 @@ function describeError(error: unknown, secrets: readonly string[]): string {
   const all = `${String(code ?? '')} ${name} ${message}`;
   const words = known.find(([pattern]) => pattern.test(all))?.[1];
   if (words !== undefined) return words;
-  return oneLine(
-    secrets.reduce((text, secret) => text.replaceAll(secret, '<secret>'), message),
-    200,
-  ).replace(/\.$/, '');
+  const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '<secret>'), message);
+  return oneLine(safe, 200).replace(/\.$/, '');
 }
 
 /** JetStream reports failures as numbers. */

@@ -41,12 +41,7 @@ const DUPLICATES_MINUTES = 10;
 const OFF = [10039, 10076];
 
 /** Opens the stream, and creates a missing one if `makes`. Null if the server has no JetStream. */
-export async function openStream(
-  context: Context,
-  server: Server,
-  ms = SILENCE,
-  makes = false,
-): Promise<EventStream | null> {
+export async function openStream(context: Context, server: Server, ms = SILENCE, makes = false) {
   const { nats, connection } = server;
   const { stream: name, prefix } = readConfig(context).events;
   const manager = await nats.jetstreamManager(connection, { checkAPI: false, timeout: ms });
@@ -170,7 +165,6 @@ export const replayEvents = (
   onEvent: (event: ForgeEvent) => void,
 ): Promise<void> => readStream(context, checkInput(ListInput, raw), onEvent);
 
-/** `last`: only so many of the last messages are looked at. */
 async function readStream(
   context: Context,
   wanted: EventListInput,
@@ -181,10 +175,8 @@ async function readStream(
   await withServer(context, 'forge events list', async (server) => {
     const stream = await within(SILENCE, openStream(context, server));
     const none = `${server.name} keeps no events: it has no JetStream or no stream yet.`;
-    if (!stream)
-      throw outside('events.no_stream', none, {
-        hint: 'forge events tail   # shows what comes from now on',
-      });
+    const hint = 'forge events tail   # shows what comes from now on';
+    if (!stream) throw outside('events.no_stream', none, { hint });
     const range = { type: wanted.type, since, last };
     await eachEvent(context, stream, range, selector(wanted, onEvent));
   });
@@ -214,7 +206,7 @@ export async function tailEvents(
   const listen = async (server: Server): Promise<void> => {
     const { connection, name } = server;
     watch.signal.addEventListener('abort', () => closeServer(server), { once: true });
-    void reportStatus(server, watch.onStatus);
+    if (watch.onStatus) void reportStatus(server, watch.onStatus);
     const messages = connection.subscribe(`${readConfig(context).events.prefix}.>`);
     await within(SILENCE, connection.flush());
     watch.onStatus?.(`Listening to ${name}. Ctrl-C ends it.`);
@@ -229,10 +221,7 @@ export async function tailEvents(
   await withServer(context, 'forge events tail', listen, { stays: true });
 }
 
-async function reportStatus(
-  { connection, name }: Server,
-  say: (line: string) => void = () => {},
-): Promise<void> {
+async function reportStatus({ connection, name }: Server, say: (line: string) => void): Promise<void> {
   for await (const { type } of connection.status()) {
     if (type === 'disconnect') say(`${name} went away; waiting for it.`);
     if (type === 'reconnect') say(`${name} is back.`);

@@ -9,7 +9,7 @@ import { isWork, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { isVerdict } from './facts.js';
 import { hasChanged, type KnownAnswer, lookUp, projectChanges, shownAs, toStored } from './known.js';
-import { type Finding, type MemorySummary, type Step, summarize } from './memory.js';
+import { type Finding, type Step, summarize } from './memory.js';
 import { commandIn, inputOf, kindOf, type ToolInput } from './question.js';
 import { append, findingsIn, readerOf, readLines, type Stored, sessionOf } from './store.js';
 
@@ -74,10 +74,7 @@ export function hasFinding(context: Context, raw: About): KnownAnswer {
 }
 
 /** EXM-04: what still tells something, of this session and of the one that it resumed. */
-export function summarizeFindings(
-  context: Context,
-  { budget = 400 }: { budget?: number } = {},
-): MemorySummary & { left: number } {
+export function summarizeFindings(context: Context, { budget = 400 }: { budget?: number } = {}) {
   const from = readRunning(context)?.resumed_from;
   const before = from === undefined ? [] : findingsIn(context, from);
   const hasChangedSince = projectChanges(context);

@@ -57,12 +57,7 @@ type Read = Extract<Question, { kind: 'read' }>;
  * The lines that a result shows of the current file, and the file's digest. Null if the file changed since the
  * call, is not a regular file, or leads out of the project.
  */
-function seenOf(
-  context: Context,
-  asked: Read,
-  { output, at }: { output: string; at: number },
-  isReported: boolean,
-): { question: Read; sha: string } | null {
+function seenOf(context: Context, asked: Read, { output, at }: Step & { at: number }, isReported: boolean) {
   const file = readOwn(context, asked.path);
   if (!file || (!isReported && file.changed >= at)) return null;
   if (isReported) return { question: asked, sha: file.sha };
@@ -144,13 +139,7 @@ export function lookUp(
 }
 
 /** Why an answer no longer holds for the caller. Null if it does. */
-function whyStale(
-  context: Context,
-  one: Stored,
-  asked: Question,
-  reader: string,
-  lost: number,
-): string | null {
+function whyStale(context: Context, one: Stored, asked: Question, reader: string, lost: number) {
   if (one.reader !== reader)
     return `Another reader asked it (${one.reader}), so it is not in this conversation.`;
   if (one.at <= lost) return 'It was asked before this conversation was compacted.';
@@ -187,12 +176,7 @@ export function projectChanges({ layout: { root } }: Context): (since: number) =
 type Place = Extract<Question, { kind: 'search' | 'list' }>;
 
 /** The last change in the place of a search or a listing, or above it: another folder may stand there now. Null if unknown. */
-function lastChange(
-  root: string,
-  path: string,
-  asked: Place,
-  countsFolders = true,
-): { path: string; at: number } | null {
+function lastChange(root: string, path: string, asked: Place, countsFolders = true) {
   const skipsIgnored = asked.kind === 'search' && asked.ripgrep && !asked.options.includes('u');
   const skipped = new Set([...OWN_FOLDERS, ...(skipsIgnored ? ignoredFolders(root) : [])]);
   const isDeep = asked.kind === 'search' || /\*\*|\//.test(asked.glob);

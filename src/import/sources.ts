@@ -117,12 +117,11 @@ function readFeatureList(text: string): Taken {
 }
 
 function readBeads(text: string): Taken {
-  const parse = (line: string, index: number): Fields =>
-    explainSyntax(
-      () => fieldsOf(parseJson(line)),
-      ({ message }) => new SyntaxProblem(message, index + 1),
-    );
-  const rows = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [parse(line, index)]));
+  const parse = (line: string, index: number): unknown =>
+    explainSyntax(parseJson, line, ({ message }) => new SyntaxProblem(message, index + 1));
+  const rows = text
+    .split('\n')
+    .flatMap((line, index) => (line.trim() === '' ? [] : [fieldsOf(parse(line, index))]));
   return collect(
     rows.map((row) => ({
       id: word(row['id']),

@@ -60,10 +60,7 @@ async function ask(call: Call, fields: readonly FormField[], given: Answers): Pr
   return answers;
 }
 
-async function lines(
-  label: string,
-  line: (message: string, initial: string) => Promise<string>,
-): Promise<string[]> {
+async function lines(label: string, line: (message: string, initial: string) => Promise<string>) {
   const found: string[] = [];
   for (;;) {
     const text = (await line(`${label}, ${found.length + 1} (empty: no more)`, '')).trim();

@@ -38,10 +38,7 @@ export function parseForm(text: string, file: string, packages: readonly string[
   const broken = (message: string, line?: number): Error =>
     usage('linear.form', `${file}${line === undefined ? '' : `:${line}`}: ${message}.`, { file });
   if (text.length > MAX_FORM) throw broken(`it has more than ${MAX_FORM} characters`);
-  const value = explainSyntax(
-    () => readYaml(text),
-    ({ message, line }) => broken(message, line),
-  );
+  const value = explainSyntax(readYaml, text, ({ message, line }) => broken(message, line));
   const result = Form.safeParse(value);
   if (!result.success) {
     const { path = [], message = '' } = result.error.issues[0] ?? {};
@@ -121,10 +118,7 @@ export function parseAnswers(text: string): Answers {
   const broken = (message: string): Error =>
     usage('linear.answers', `The answers are not a list of fields: ${message}.`);
   if (text.length > MAX_FORM) throw broken(`they have more than ${MAX_FORM} characters`);
-  const value = explainSyntax(
-    () => readYaml(text),
-    ({ message }) => broken(message),
-  );
+  const value = explainSyntax(readYaml, text, ({ message }) => broken(message));
   if (!isObject(value)) throw broken('write NAME: ANSWER, one for each line');
   return Object.fromEntries(
     Object.entries(value).map(([name, answer]) => [

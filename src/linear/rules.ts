@@ -138,11 +138,7 @@ export const isDone = (type: string | undefined): boolean =>
  * An issue after a pull: Linear's text wins, and notes of forge and people stay. A conflict is a text that was changed
  * here since the last pull; `replaced` keeps it.
  */
-export function mergeRemote(
-  local: Issue | null,
-  remote: RemoteIssue,
-  now: string,
-): { issue: Issue; conflicts: Conflict[] } {
+export function mergeRemote(local: Issue | null, remote: RemoteIssue, now: string) {
   const labels = remote.labels?.nodes.map(({ name }) => name) ?? [];
   const type = labels.map((label) => label.toLowerCase()).find((label) => /^(bug|feature)$/.test(label));
   const theirs = {

@@ -85,10 +85,7 @@ function setError(context: Context, error: string | null): void {
   if (!context.disk.dryRun) changeQueue(context, (queue) => ({ ...queue, error }));
 }
 
-async function pull(
-  context: Context,
-  request: Request,
-): Promise<Pick<Synced, 'pulled' | 'closed' | 'reopened' | 'conflicts'>> {
+async function pull(context: Context, request: Request) {
   const remote = await assignedIssues(request);
   const ids = new Set(remote.map(({ id }) => id));
   const present = activeIssues(context);
@@ -194,10 +191,7 @@ function planPush(context: Context): Pick<Synced, 'pushed' | 'queued' | 'failed'
 const nameOf = ({ issue, kind }: Pending): string => `${issue} ${kind}`;
 
 /** New issues first: their comments and states follow. Stops where Linear does not answer, or asks to wait. */
-async function push(
-  context: Context,
-  request: Request,
-): Promise<Pick<Synced, 'pushed' | 'queued' | 'failed'>> {
+async function push(context: Context, request: Request) {
   const pushed: string[] = [];
   const failed: Failure[] = [];
   let isOver = false;
@@ -340,10 +334,7 @@ const MAX_LINES = 20;
  * SES-06, LIN-03: a comment on the issue in focus, once for each session. It is sent now where there is a key, else with the
  * next sync.
  */
-export async function reportSession(
-  context: Context,
-  note: SessionNote,
-): Promise<{ issue: string; sent: boolean }[]> {
+export async function reportSession(context: Context, note: SessionNote) {
   const uuid = activeIssues(context).find(({ linear_id }) => linear_id === note.issue)?.uuid;
   if (uuid === undefined || context.disk.dryRun) return [];
   const body = [

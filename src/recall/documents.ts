@@ -25,7 +25,7 @@ import { ARCHIVED_SESSION, isStoredId, LOG_DAY, RESUMED, sessionName } from '../
 import { readRunning } from '../session/running.js';
 import { archivedIds, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
-import type { Document, Group } from './engine.js';
+import type { Document } from './engine.js';
 
 const MAX_COMMITS = 2000;
 const MAX_TEXT = 4000;
@@ -240,11 +240,7 @@ interface KnowledgeRecords {
 }
 
 /** Documents that are read for each query. `hasShipped`: with the skills that every project has. */
-export async function readLive(
-  context: Context,
-  knowledge: KnowledgeRecords,
-  hasShipped: boolean,
-): Promise<Group[]> {
+export async function readLive(context: Context, knowledge: KnowledgeRecords, hasShipped: boolean) {
   const proven = [...readProven(knowledge.records, knowledge.has).values()];
   const known = new Set(proven.map(({ pattern }) => normalizePattern(pattern)));
   const sources: Record<string, () => Document[] | Promise<Document[]>> = {
@@ -285,11 +281,7 @@ function newestAnswers<T extends Finding>(findings: readonly T[]): T[] {
 }
 
 /** Null with a warning for a source that cannot be read: the others are still searched. */
-export async function orSkip<T>(
-  context: Context,
-  name: string,
-  read: () => T | Promise<T>,
-): Promise<T | null> {
+export async function orSkip<T>(context: Context, name: string, read: () => T | Promise<T>) {
   try {
     return await read();
   } catch (error) {
@@ -338,11 +330,12 @@ const skillDocuments = ({ disk, layout }: Context, hasShipped: boolean): Documen
   });
 
 /** Fields without words: links, times, ids, constants and argument lists. */
-const NO_WORDS = new Set(
-  'v tier n seg prev seen ledger at session actor by kind key scope evidence sha256 commit head schema_version classification created_at started_at finished_at'.split(
+const NO_WORDS = new Set([
+  ...'v tier n seg prev seen ledger at session actor by kind key scope evidence sha256 commit head'.split(
     ' ',
   ),
-);
+  ...'schema_version classification created_at started_at finished_at'.split(' '),
+]);
 
 /** The strings of a record, each once and on its own line, without digests. */
 function wordsOf(record: Partial<LedgerRecord> | object): string {

@@ -239,10 +239,7 @@ interface Scores {
   terms: Map<number, number>;
 }
 
-interface Match {
-  weight: number;
-  postings: readonly Posting[];
-}
+type Match = { weight: number; postings: readonly Posting[] };
 
 /** BM25 of documents, and of whole groups. */
 function score(corpus: Corpora, wanted: Wanted): Scores {
@@ -282,14 +279,16 @@ function addScores(
       raise(sessions, key, rarityOfGroups * saturate(count, corpus.relativeGroupLength(length)));
   }
   for (const [doc, value] of own) {
-    scores.own.set(doc, (scores.own.get(doc) ?? 0) + value);
-    scores.terms.set(doc, (scores.terms.get(doc) ?? 0) + 1);
+    addTo(scores.own, doc, value);
+    addTo(scores.terms, doc, 1);
   }
-  for (const [key, value] of sessions) scores.sessions.set(key, (scores.sessions.get(key) ?? 0) + value);
+  for (const [key, value] of sessions) addTo(scores.sessions, key, value);
 }
 
 const raise = (values: Map<number, number>, key: number, value: number): unknown =>
   value > (values.get(key) ?? 0) && values.set(key, value);
+const addTo = (values: Map<number, number>, key: number, value: number): unknown =>
+  values.set(key, (values.get(key) ?? 0) + value);
 
 const inverseFrequency = (having: number, size: number): number =>
   Math.log(1 + (size - having + 0.5) / (having + 0.5));
@@ -301,9 +300,8 @@ const saturate = (count: number, relativeLength: number): number =>
 function addContext(corpus: Corpora, { facts, own, sessions }: Scores): Map<number, number> {
   const isLoose = (doc: number): boolean => corpus.groupLength(groupOf(doc)) === null;
   const best = [...own].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MAX_WITH_NEIGHBORS);
-  const beside = new Set(
-    best.flatMap(([doc]) => (isLoose(doc) ? [] : neighborsOf(doc).map(([other]) => other))),
-  );
+  const bound = best.filter(([doc]) => !isLoose(doc));
+  const beside = new Set(bound.flatMap(([doc]) => neighborsOf(doc).map(([other]) => other)));
   for (const [doc, document] of corpus.documents([...beside].filter((doc) => !facts.has(doc))))
     facts.set(doc, factsOf(doc, document));
   const scores = new Map<number, number>();
@@ -433,13 +431,10 @@ export class MemoryCorpus implements Corpus {
 
   allFacts = (): Facts[] => [...this.all].map(([doc, document]) => factsOf(doc, document));
 
-  documents = (docs: readonly number[]): Map<number, Document> =>
-    new Map(
-      docs.flatMap((doc): [number, Document][] => {
-        const document = this.all.get(doc);
-        return document ? [[doc, document]] : [];
-      }),
-    );
+  documents = (docs: readonly number[]): Map<number, Document> => {
+    const present = docs.filter((doc) => this.all.has(doc));
+    return new Map(present.map((doc) => [doc, this.all.get(doc) as Document]));
+  };
 }
 
 export const factsOf = (doc: number, { text, source, at }: Document): Facts => ({

@@ -89,17 +89,14 @@ const UNITS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24, m: 30 
 /** `2026-05-01`, or an age: `30d`, `2w`, `6m`. As an ISO time. */
 function readSince(text: string, now: Date): string {
   const [, count, unit = ''] = /^(\d{1,4})([hdwmy])$/.exec(text) ?? [];
-  const at =
-    count === undefined
-      ? new Date(text)
-      : new Date(now.getTime() - Number(count) * (UNITS[unit] ?? 0) * 3_600_000);
+  const ago = now.getTime() - Number(count) * (UNITS[unit] ?? 0) * 3_600_000;
+  const at = new Date(count === undefined ? text : ago);
   if (!Number.isNaN(at.getTime()) && (count !== undefined || /^\d{4}-\d\d/.test(text)))
     return at.toISOString();
-  throw usage(
-    'recall.since',
-    `--since: found ${JSON.stringify(oneLine(text, 40))}, allowed: a date, or an age such as 30d.`,
-    { hint: 'forge recall login --since 30d' },
-  );
+  const found = JSON.stringify(oneLine(text, 40));
+  throw usage('recall.since', `--since: found ${found}, allowed: a date, or an age such as 30d.`, {
+    hint: 'forge recall login --since 30d',
+  });
 }
 
 /** Group numbers in memory, above those of the index. */
@@ -140,11 +137,7 @@ async function withIndex(context: Context, index: SearchIndex, hasShipped: boole
   return [index, new MemoryCorpus(live, IN_MEMORY)];
 }
 
-async function readAll(
-  context: Context,
-  stored: readonly StoredGroup[],
-  hasShipped: boolean,
-): Promise<Corpus> {
+async function readAll(context: Context, stored: readonly StoredGroup[], hasShipped: boolean) {
   const memory = readMemory(context);
   const before = new Map(TIERS.map((tier) => [tier as string, beforeReset(memory, tier)]));
   const changes = stored.map(async ({ name, isLoose, read }) => {

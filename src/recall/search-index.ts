@@ -56,49 +56,39 @@ interface GroupRow {
  * read-only, or a person reset a tier, so that the valid records depend on the whole ledger. The file can be deleted at
  * any time. A stamp in the git dir shows which file is forge's own.
  */
-export async function openIndex(
-  context: Context,
-  stored: readonly StoredGroup[],
-): Promise<SearchIndex | null> {
-  let library: typeof Database;
+export async function openIndex(context: Context, stored: readonly StoredGroup[]) {
+  const library = await import('libsql').catch(() => null);
+  if (!library) return null;
+  const open = (path: string): SearchIndex => new SearchIndex(new library.default(path));
+  const own = await orNull(() => update(context, stored, open));
+  const index = own ?? (await orNull(() => build(context, stored, open)));
+  return index && index.fact('reset') > 0 ? null : index;
+}
+
+/** Null for damage, and for a disk that refuses writes. */
+async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
   try {
-    library = (await import('libsql')).default;
-  } catch {
-    return null;
-  }
-  try {
-    const index = (await openOwn(library, context, stored)) ?? (await build(library, context, stored));
-    return index.fact('reset') > 0 ? null : index;
+    return await work();
   } catch (error) {
     if (isDatabaseError(error)) return null;
     throw error;
   }
 }
 
-async function openOwn(
-  library: typeof Database,
-  context: Context,
-  stored: readonly StoredGroup[],
-): Promise<SearchIndex | null> {
+type Open = (path: string) => SearchIndex;
+
+/** Null for an index that has to be built again. */
+async function update(context: Context, stored: readonly StoredGroup[], open: Open) {
   // A file from a clone is never opened.
   if (!isOwn(context)) return null;
-  try {
-    const index = new SearchIndex(new library(recallFile(context.layout)));
-    if (index.fact('version') === VERSION && (await index.update(context, stored))) return index;
-    index.close();
-    return null;
-  } catch (error) {
-    if (isDatabaseError(error)) return null;
-    throw error;
-  }
+  const index = open(recallFile(context.layout));
+  if (index.fact('version') === VERSION && (await index.update(context, stored))) return index;
+  index.close();
+  return null;
 }
 
 /** Builds a new file, which then replaces any other. */
-async function build(
-  library: typeof Database,
-  context: Context,
-  stored: readonly StoredGroup[],
-): Promise<SearchIndex> {
+async function build(context: Context, stored: readonly StoredGroup[], open: Open): Promise<SearchIndex> {
   const path = recallFile(context.layout);
   makeFolder(dirname(path));
   const draft = join(dirname(path), `.recall.db.${makeToken(12)}.tmp`);
@@ -106,7 +96,7 @@ async function build(
   for (const name of listFolder(dirname(path)))
     if (/^\.recall\.db\.\w+\.tmp$/.test(name)) removeQuietly(join(dirname(path), name));
   try {
-    const index = new SearchIndex(new library(draft));
+    const index = open(draft);
     index.db.exec(SCHEMA);
     await index.update(context, stored);
     // SQLite would apply the journal of the file before to this one.
@@ -216,12 +206,8 @@ export class SearchIndex implements Corpus {
     const { name, stamp, isLoose, session } = group;
     const count = (known?.documents ?? 0) + documents.length;
     const length = documents.reduce((sum, { text }) => sum + text.length, known?.length ?? 0);
-    const row = { name, stamp, loose: isLoose ? 1 : 0, session, documents: count, length };
-    const number = this.run(
-      'INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)',
-      known?.number ?? null,
-      ...Object.values(row),
-    );
+    const row = [known?.number ?? null, name, stamp, isLoose ? 1 : 0, session, count, length];
+    const number = this.run('INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)', ...row);
     const first = number * GROUP_SIZE + (known?.documents ?? 0);
     for (const [i, document] of documents.entries()) this.waiting.push([first + i, document]);
     for (const { id, text } of records) this.run('INSERT OR IGNORE INTO records VALUES (?, ?)', id, text);
@@ -231,23 +217,14 @@ export class SearchIndex implements Corpus {
 
   /** FTS5 writes a segment at the end of each statement, so a statement takes documents of many groups. */
   private insert(documents: readonly [doc: number, document: Document][]): void {
-    const into = (table: string, rows: unknown[][]): void => {
+    const into = (table: string, rowOf: (doc: number, document: Document) => unknown[]): void => {
+      const rows = documents.map(([doc, document]) => rowOf(doc, document));
       const values = (rows[0] ?? []).map((_, i) => `value ->> ${i}`).join(', ');
       this.run(`INSERT INTO ${table} SELECT ${values} FROM json_each(?)`, JSON.stringify(rows));
     };
-    const termsIn = (document: Document): string => termsOf(textOf(document)).join(' ');
-    into(
-      'documents',
-      documents.map(([doc, document]) => Object.values(factsOf(doc, document))),
-    );
-    into(
-      'texts',
-      documents.map(([doc, { id, text }]) => [doc, id, text]),
-    );
-    into(
-      'words(rowid, terms)',
-      documents.map(([doc, document]) => [doc, termsIn(document)]),
-    );
+    into('documents', (doc, document) => Object.values(factsOf(doc, document)));
+    into('texts', (doc, { id, text }) => [doc, id, text]);
+    into('words(rowid, terms)', (doc, document) => [doc, termsOf(textOf(document)).join(' ')]);
   }
 
   private run(sql: string, ...values: unknown[]): number {

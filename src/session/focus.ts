@@ -124,7 +124,7 @@ export async function turnFocus(context: Context, raw: FocusInput): Promise<SetF
   if (!usesClaims(context)) return setFocus(context, raw);
   const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
   const named = taskNamed(context, task);
-  const id = taskOfFocus(context, { task: named ? taskLine(named) : (task ?? null), issue });
+  const id = taskOfFocus(context, named ? taskLine(named) : (task ?? null), issue);
   if (id !== null) await turnTo(context, id);
   const after = setFocus(context, raw);
   await dropClaims(context, after);
@@ -145,7 +145,7 @@ export async function leaveFocus(context: Context): Promise<Focus> {
 async function dropClaims(context: Context, { task, linear_issue: issue }: Focus): Promise<void> {
   if (!usesClaims(context)) return;
   const { releaseOthers, taskOfFocus } = await import('../events/claim-work.js');
-  await releaseOthers(context, taskOfFocus(context, { task, issue }));
+  await releaseOthers(context, taskOfFocus(context, task, issue));
 }
 
 /** Ends the focus on a finished issue. Open questions keep its task (KFR-09). */

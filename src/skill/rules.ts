@@ -7,30 +7,21 @@ import { compareText, countTokens, escapeControls, oneLine } from '../core/text.
 import { lineOfKey, readToml } from '../core/toml.js';
 import { termsOf } from '../recall/terms.js';
 
+const text = z.optional(z.string());
+const words = z.optional(z.array(z.string()));
+
 /**
  * RFC-9060 §4.3, plus `[git]` (SKL-01) and what only the open SKILL.md format has (SKL-05). Other fields are dropped:
  * to check many skills, keeping them takes a quarter longer.
  */
 export const Manifest = z.object({
-  skill: z.object({ name: z.string(), description: z.string(), version: z.optional(z.string()) }),
-  triggers: z.optional(
-    z.object({
-      keywords: z.optional(z.array(z.string())),
-      file_patterns: z.optional(z.array(z.string())),
-      linear_labels: z.optional(z.array(z.string())),
-    }),
-  ),
+  skill: z.object({ name: z.string(), description: z.string(), version: text }),
+  triggers: z.optional(z.object({ keywords: words, file_patterns: words, linear_labels: words })),
   /** `instructions` is a file. Every other entry is a file or a folder, in the skill's own folder. */
   // z.record takes longer.
   resources: z.optional(z.catchall(z.object({}), z.string())),
-  git: z.optional(
-    z.object({
-      commit_pattern: z.optional(z.string()),
-      commit_template: z.optional(z.string()),
-      pr_template: z.optional(z.string()),
-    }),
-  ),
-  dependencies: z.optional(z.object({ requires: z.optional(z.array(z.string())) })),
+  git: z.optional(z.object({ commit_pattern: text, commit_template: text, pr_template: text })),
+  dependencies: z.optional(z.object({ requires: words })),
   skill_md: z.optional(z.record(z.string(), z.unknown())),
 });
 export type Manifest = z.infer<typeof Manifest>;
@@ -53,10 +44,7 @@ export const isSkillName = (name: string): boolean =>
 export function parseManifest(text: string, file: string): Manifest {
   const broken = (line: number, message: string): Error =>
     usage('skill.manifest', `${file}:${line}: ${message}.`, { file, line, hint: 'forge skill check' });
-  const raw = explainSyntax(
-    () => readToml(text),
-    ({ line = 1, message }) => broken(line, message),
-  );
+  const raw = explainSyntax(readToml, text, ({ line = 1, message }) => broken(line, message));
   const result = Manifest.safeParse(raw);
   if (result.success) return result.data;
   const issue = result.error.issues[0] as z.core.$ZodIssue;

@@ -32,16 +32,11 @@ export function parseSkillMd(text: string, file: string): SkillMd {
     throw broken('it does not begin with a frontmatter between two lines of ---');
   if (Buffer.byteLength(yaml) > MAX_FRONTMATTER)
     throw broken(`the frontmatter has more than ${MAX_FRONTMATTER} bytes`);
-  const value = explainSyntax(
-    () => readYaml(yaml),
-    ({ message }) => broken(message),
-  );
+  const value = explainSyntax(readYaml, yaml, ({ message }) => broken(message));
   if (!isObject(value)) throw broken('the frontmatter is not a list of fields');
-  for (const field of ['name', 'description']) {
-    const text = value[field];
-    if (typeof text !== 'string' || text.trim() === '')
+  for (const field of ['name', 'description'])
+    if (typeof value[field] !== 'string' || value[field].trim() === '')
       throw broken(`the frontmatter needs ${field}, a text`);
-  }
   if (String(value['description']).length > MAX_DESCRIPTION)
     throw broken(`description has more than ${MAX_DESCRIPTION} characters`);
   return { frontmatter: value, body };
@@ -77,9 +72,7 @@ export function toManifestText({ frontmatter }: SkillMd, files: readonly string[
   const { keywords, patterns } = Object.values(OWN).some((key) => key in given)
     ? { keywords: list(OWN.keywords), patterns: list(OWN.files) }
     : triggersOf(String(name), String(description));
-  const folders = [
-    ...new Set(files.flatMap((file) => (file.includes('/') ? [file.slice(0, file.indexOf('/'))] : []))),
-  ];
+  const folders = new Set(files.flatMap((file) => /^(.*?)\//.exec(file)?.[1] ?? []));
   return [
     'schema_version = 1',
     '',
@@ -95,7 +88,7 @@ export function toManifestText({ frontmatter }: SkillMd, files: readonly string[
     '',
     '[resources]',
     'instructions = "instructions.md"',
-    ...folders.map((folder) => `${formatTomlValue(folder)} = ${formatTomlValue(`${folder}/`)}`),
+    ...[...folders].map((folder) => `${formatTomlValue(folder)} = ${formatTomlValue(`${folder}/`)}`),
     '',
     '[dependencies]',
     `requires = ${formatTomlValue(list(OWN.requires))}`,

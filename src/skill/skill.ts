@@ -3,12 +3,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { filesBelow, readPlain } from '../core/files.js';
-import { focusFile, shown, skillsFolder } from '../core/paths.js';
+import { shown, skillsFolder } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { checkText, firstNames, namesLike, oneLine } from '../core/text.js';
 import { readActive } from '../feature/store.js';
 import type { Context } from '../project/project.js';
-import { FOCUS, type Focus, NO_FOCUS } from '../session/rules.js';
+import type { Focus } from '../session/rules.js';
+import { showFocus } from '../session/running.js';
 import { approvedSkills, approveSkill, skillNames } from '../trust/trust.js';
 import {
   checkSkill,
@@ -26,7 +27,6 @@ import {
   requiredBy,
   type Skill,
   type SkillMatch,
-  type SkillProblem,
   type Subject,
 } from './rules.js';
 
@@ -134,10 +134,7 @@ export async function showSkill(context: Context, { name }: { name: string }): P
 }
 
 /** Layer 3: one file of the skill. */
-export async function readResource(
-  context: Context,
-  { name, file }: { name: string; file: string },
-): Promise<{ name: string; file: string; text: string }> {
+export async function readResource(context: Context, { name, file }: { name: string; file: string }) {
   const skill = requireApproved(requireSkill(context, name));
   const text = skill.files.includes(file) ? readText(folderOf(context, name), file) : null;
   if (text !== null) return { name, file, text };
@@ -147,10 +144,7 @@ export async function readResource(
 }
 
 /** SKL-02, SKL-03: what is wrong with skills. */
-export async function checkSkills(
-  context: Context,
-  { name }: { name?: string } = {},
-): Promise<{ skills: string[]; problems: SkillProblem[] }> {
+export async function checkSkills(context: Context, { name }: { name?: string } = {}) {
   const names = name === undefined ? skillNames(context) : [name];
   if (name !== undefined && !skillNames(context).includes(name)) requireSkill(context, name);
   const loaded: Skill[] = [];
@@ -191,11 +185,8 @@ const MatchInput = z.strictObject({
 });
 type MatchInput = z.infer<typeof MatchInput>;
 
-const readFocus = ({ disk, layout }: Context): Focus =>
-  disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
-
 /** A task with its files, and its issue with its labels. */
-function subjectOf(context: Context, { task, files, linear_issue } = readFocus(context)): Subject {
+function subjectOf(context: Context, { task, files, linear_issue } = showFocus(context)): Subject {
   const issue = readActive(context).find(({ linear_id }) => linear_id === linear_issue);
   const labels = Array.isArray(issue?.['labels']) ? issue['labels'].map(String) : [];
   return { text: [task ?? '', issue?.title ?? '', issue?.type ?? ''].join('\n'), files, labels };
@@ -247,10 +238,7 @@ export function commitPattern(context: Context, name: string): { name: string; p
 const NewSkillInput = z.strictObject({ name: z.string(), description: z.optional(z.string()) });
 
 /** A skill to fill in. It has no triggers, so that nobody is offered it before. */
-export async function newSkill(
-  context: Context,
-  raw: z.infer<typeof NewSkillInput>,
-): Promise<{ name: string; files: string[] }> {
+export async function newSkill(context: Context, raw: z.infer<typeof NewSkillInput>) {
   const { name, description = `What ${raw.name} does, and when to use it` } = checkInput(NewSkillInput, raw);
   checkName(name);
   checkText(description, { what: 'The description', lines: false, maxBytes: 1024 });
@@ -285,11 +273,7 @@ const readSkillFile = (folder: string, path: string): SkillFile => ({
   ...(lstatSync(join(folder, path)).mode & 0o100 ? { mode: 0o777 } : {}),
 });
 
-function writeSkill(
-  context: Context,
-  name: string,
-  files: readonly SkillFile[],
-): { name: string; files: string[] } {
+function writeSkill(context: Context, name: string, files: readonly SkillFile[]) {
   const folder = folderOf(context, name);
   if (context.disk.exists(folder))
     throw refused('skill.exists', `Skill ${name} already exists.`, { hint: `forge skill show ${name}` });
@@ -304,10 +288,8 @@ function writeSkill(
 }
 
 /** SKL-05: takes over a folder in the open SKILL.md format. */
-export async function importSkill(
-  context: Context,
-  { folder: given, cwd = context.layout.root }: { folder: string; cwd?: string },
-): Promise<{ name: string; files: string[]; problems: string[] }> {
+export async function importSkill(context: Context, input: { folder: string; cwd?: string }) {
+  const { folder: given, cwd = context.layout.root } = input;
   const folder = resolve(cwd, given);
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory();
   const source = isFolder ? readPlain(join(folder, 'SKILL.md'), MAX_BYTES) : null;
@@ -332,14 +314,10 @@ export async function importSkill(
     throw usage('skill.too_large', `The skill has ${size} bytes, at most ${MAX_SKILL_BYTES} are allowed.`, {
       hint: `Remove large files, such as fonts, from ${oneLine(given, 200)}.`,
     });
-  const skill = {
-    name,
-    manifest: parseManifest(text, MANIFEST_FILE),
-    files: files.map(({ path }) => path),
-    isApproved: true,
-  };
+  const manifest = parseManifest(text, MANIFEST_FILE);
+  const skill = { name, manifest, files: files.map(({ path }) => path), isApproved: true };
   const problems = checkSkill(skill, md.body, name);
-  const [hidden] = problems.filter((problem) => problem.includes('invisible'));
+  const hidden = problems.find((problem) => problem.includes('invisible'));
   if (hidden) throw usage('skill.hidden', `Skill ${name}: ${hidden}.`);
   return { ...writeSkill(context, name, files), problems };
 }
@@ -350,11 +328,8 @@ function refuseOddFiles(folder: string, paths: readonly string[]): void {
   if (paths.length > MAX_FILES) throw odd(`it has more than ${MAX_FILES} files`);
   for (const path of paths) {
     const name = JSON.stringify(oneLine(path, 120));
-    if (
-      !isInsideSkill(path) ||
-      [MANIFEST_FILE, 'instructions.md'].includes(path) ||
-      path.split('/').includes('.git')
-    )
+    const isTaken = [MANIFEST_FILE, 'instructions.md'].includes(path);
+    if (!isInsideSkill(path) || isTaken || path.split('/').includes('.git'))
       throw odd(`${name} is not allowed as a resource`);
     const stat = lstatSync(join(folder, path));
     if (!stat.isFile()) throw odd(`${name} is not a regular file`);
@@ -368,10 +343,7 @@ const EXPORT_FOLDERS = { agents: '.agents/skills', claude: '.claude/skills' } as
 const ExportInput = z.strictObject({ name: z.string(), to: z.optional(z.string()) });
 
 /** SKL-05: writes the skill as agents read it. Refuses a folder with other content. */
-export async function exportSkill(
-  context: Context,
-  raw: z.infer<typeof ExportInput>,
-): Promise<{ name: string; folder: string; files: string[] }> {
+export async function exportSkill(context: Context, raw: z.infer<typeof ExportInput>) {
   const { name, to = 'agents' } = checkInput(ExportInput, raw);
   const { toSkillMd } = await import('./skill-md.js');
   const { instructions, resources } = await showSkill(context, { name });

@@ -185,10 +185,8 @@ async function readFeature({ forge: open, rows }: Source, { id = '' }: Given) {
   const { checkpoints } = await forge.checkpoint.list();
   return {
     feature,
-    history: newest(
-      await rows(),
-      ({ task_id, passed, failed }) =>
-        task_id === feature.id || passed?.includes(feature.id) || failed?.includes(feature.id) || false,
+    history: newest(await rows(), ({ task_id, passed = [], failed = [] }) =>
+      [task_id, ...passed, ...failed].includes(feature.id),
     ),
     checkpoints: checkpoints.filter(({ features_passing }) => features_passing.includes(feature.id)),
   };

@@ -36,9 +36,8 @@ async function serve(call: Call): Promise<void> {
   const { url, token } = page;
   // An address that is wrapped could not be opened.
   (await call.channel()).send(`${flags.json ? jsonLine({ url, token, port: page.port, root }) : url}\n`);
-  call.say(
-    `The page of ${oneLine(root, 200)}, for this machine only. The address opens it once. Ctrl-C ends it.`,
-  );
+  const whose = `The page of ${oneLine(root, 200)}, for this machine only.`;
+  call.say(`${whose} The address opens it once. Ctrl-C ends it.`);
   const clean = options.open === true ? await openBrowser(call, url) : () => {};
   await ended;
   clean();

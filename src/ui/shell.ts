@@ -59,9 +59,7 @@ const digest = (text: string): string => `'sha256-${createHash('sha256').update(
 export function exportedPage(title: string, data: unknown): string {
   const [script, style] = [pageFile('page.js'), pageFile('page.css')];
   const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
-  return page(
-    title,
-    `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>`,
-    `${ROOT}\n<script type="application/json" id="data">${embed(data)}</script>\n<script>${script}</script>`,
-  );
+  const head = `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>`;
+  const json = `<script type="application/json" id="data">${embed(data)}</script>`;
+  return page(title, head, `${ROOT}\n${json}\n<script>${script}</script>`);
 }

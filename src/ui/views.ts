@@ -130,11 +130,7 @@ export interface Decision {
 const words = (kind: string): string => kind.replace(/\B[A-Z]/g, (char) => ` ${char.toLowerCase()}`);
 
 /** What only a person can settle, most urgent first. */
-export function listDecisions(
-  where: Where,
-  entries: KfrList['entries'],
-  known: Learned['known'],
-): Decision[] {
+export function listDecisions(where: Where, entries: KfrList['entries'], known: Learned['known']) {
   const decisions: Decision[] = [];
   const add = (what: string, why: string, ...commands: string[]): void => {
     decisions.push({ what, why, commands });

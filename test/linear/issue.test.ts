@@ -69,7 +69,11 @@ describe('forge linear, offline', () => {
     ['a missing answer', ['title=[BUG] x'], 'reproduction_steps needs an answer'],
     ['no title', [STEPS], 'title needs an answer'],
     ['another title', ['title=Save fails', STEPS], 'title: "Save fails" does not match [BUG] *'],
-    ['a pattern', ['title=[BUG] x', STEPS, 'git_bisect_range=abc..def'], '"abc..def" does not match'],
+    [
+      'a pattern',
+      ['title=[BUG] x', STEPS, 'git_bisect_range=abc..def'],
+      'git_bisect_range: "abc..def" does not match',
+    ],
     ['an unknown field', ['title=[BUG] x', STEPS, 'size=3'], 'size is not a field of this form'],
   ])('LIN-02 names the rule that is broken: %s', async (_, fields, expected) => {
     const project = await makeForge();

@@ -25,27 +25,28 @@ interface Change {
   blob: string;
 }
 
+interface Sources {
+  context: Context;
+  objects: LedgerObjects;
+  graph: Graph;
+  head: string | null;
+  incomplete: string[];
+}
+
 /** The records that commits of HEAD's history removed and that are not in the working tree. */
-export async function findRemoved(
-  context: Context,
-  objects: LedgerObjects,
-  head: string | null,
-  graph: Graph,
-  incomplete: string[],
-): Promise<Removal[]> {
+export async function findRemoved(sources: Sources): Promise<Removal[]> {
+  const { context, objects, graph, head } = sources;
   if (!context.git || head === null) return [];
-  const removals = await readRemovals(context, context.git, objects, head, incomplete);
+  const removals = await readRemovals(sources, context.git, head);
   const absent = removals.filter(({ id }) => !graph.has(id));
   return onlyReachable(context.git, objects, head, absent);
 }
 
 /** Reads only commits that are not cached. Containers are write-once, so git lists few changes. */
 async function readRemovals(
-  context: Context,
+  { context, objects, incomplete }: Sources,
   git: Git,
-  objects: LedgerObjects,
   head: string,
-  incomplete: string[],
 ): Promise<Removal[]> {
   const cache = openCache<History>(context, 'removals.json', context.layout.shared);
   const known = cache.read() ?? { tips: [], removals: [] };
@@ -109,7 +110,6 @@ async function removalsOf(
   return absent.map((record) => ({ ...record, commit, subject }));
 }
 
-/** Removals by commits that are ancestors of HEAD. */
 async function onlyReachable(
   git: Git,
   objects: LedgerObjects,

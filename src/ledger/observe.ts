@@ -11,7 +11,6 @@ import {
   absentFrom,
   type LedgerObjects,
   type LedgerTree,
-  type Located,
   locate,
   type Refs,
   readRefs,
@@ -28,14 +27,7 @@ import {
   readJournal,
   readJournalText,
 } from './journal.js';
-import {
-  containerBytes,
-  digestOf,
-  type Listed,
-  listContainers,
-  readSnapshot,
-  type Snapshot,
-} from './read.js';
+import { containerBytes, digestOf, type Listed, listContainers, readSnapshot } from './read.js';
 import { genesisLine, type LedgerRecord, type Links, recordId, textsIn } from './record.js';
 
 /** What a verification starts from: the files here and the commits that git names. */
@@ -59,36 +51,9 @@ interface OwnJournal {
   damaged: number;
 }
 
-/** What all steps of one observation read. */
-interface Sources {
-  context: Context;
-  objects: LedgerObjects;
-  snapshot: Snapshot;
-  graph: Graph;
-  own: OwnJournal;
-  /** Lines of the other worktrees' journals. */
-  others: readonly JournalLine[];
-  refs: Refs;
-  head: string | null;
-  headTree: LedgerTree;
-  /** Why git could not answer. */
-  incomplete: string[];
-}
-
-/** Everything that a verification read. */
-export interface Observation extends Sources {
-  absent: AbsentRecord[];
-  /** Where absent records are instead. */
-  located: Located;
-  /** Records here that no journal and no commit knows. */
-  unknown: { id: string; file: string }[];
-  /** Uncommitted records here that others know, for the journal. */
-  standing: JournalLine[];
-  /** Ids, and SHA-256 of lines, that a person discarded or vouched for. */
-  settled: Set<string>;
-  /** Files that a sparse checkout leaves out. */
-  sparse: Set<string>;
-}
+/** Everything that a verification read. `settled`: ids, and SHA-256 of lines, that a person discarded or vouched for. */
+export type Observation = Awaited<ReturnType<typeof observe>>;
+type Sources = Awaited<ReturnType<typeof readSources>>;
 
 /** Records that the default branch has too leave a journal that has more lines than this. */
 const KEPT_LINES = 5000;
@@ -139,22 +104,24 @@ export function digestOfPlace(context: Context, { listed, refs, head }: Place): 
   return recordId(JSON.stringify([here, { ...refs, all }, known]));
 }
 
-/** Reads the working tree, then asks git only what the working tree leaves open. */
-export async function observe(
-  context: Context,
-  objects: LedgerObjects,
-  { listed, journal, refs, head }: Place,
-): Promise<Observation> {
+/** `others`: lines of the other worktrees' journals. `incomplete`: why git could not answer. */
+async function readSources(context: Context, objects: LedgerObjects, { listed, journal, refs, head }: Place) {
   const snapshot = readSnapshot(context, listed);
   const { graph } = snapshot;
   const own = readOwnJournal(context, graph, journal);
   const paths = journalFiles(context).filter((path) => path !== ownJournalFile(context));
   const others = paths.flatMap((path) => readJournal(path).lines);
-  const headTree = head === null ? new Map<string, string>() : await objects.tree(head);
+  const headTree: LedgerTree = head === null ? new Map() : await objects.tree(head);
   const incomplete = isShallow(context.repository)
     ? ['this clone is shallow: history ends at its boundary']
     : [];
-  const sources = { context, objects, snapshot, graph, own, others, refs, head, headTree, incomplete };
+  return { context, objects, snapshot, graph, own, others, refs, head, headTree, incomplete };
+}
+
+/** Reads the working tree, then asks git only what the working tree leaves open. */
+export async function observe(context: Context, objects: LedgerObjects, place: Place) {
+  const sources = await readSources(context, objects, place);
+  const { graph, refs } = sources;
   const absent = await findAbsent(sources);
   const away = absent.filter(({ source }) => source === 'journal' || source === 'anchor');
   const located = await locate(context, objects, refs.all, away);
@@ -191,7 +158,7 @@ async function findAbsent(sources: Sources): Promise<AbsentRecord[]> {
   const isRewound = anchor !== undefined && anchor !== head;
   const known = [
     ...(await absentFromTree(sources, headTree, 'head', incomplete)),
-    ...(await findRemoved(context, objects, head, graph, incomplete)),
+    ...(await findRemoved(sources)),
     ...journaled.values(),
     ...(isRewound ? await absentFromTree(sources, await objects.tree(anchor), 'anchor', []) : []),
   ];
@@ -225,15 +192,8 @@ function absentFromTree(
  * Sorts records of the working tree that are neither in HEAD nor in the own journal. If no journal and no commit knows
  * one, forge did not write it here. The others are journaled as standing here.
  */
-async function sortUncommitted({
-  context,
-  objects,
-  graph,
-  headTree,
-  own,
-  others,
-  refs,
-}: Sources): Promise<{ unknown: { id: string; file: string }[]; standing: JournalLine[] }> {
+async function sortUncommitted(sources: Sources) {
+  const { context, objects, graph, headTree, own, others, refs } = sources;
   const [journaled, known, tombstones] = [idsOf(own.lines), idsOf(others), graph.tombstones()];
   const branch = currentBranch(context);
   const unknown: { id: string; file: string }[] = [];

@@ -118,7 +118,6 @@ async function offerPush(
 /** A branch that a checkpoint can be made on. */
 interface OnBranch extends Place {
   branch: string;
-  /** The commit that HEAD is. */
   head: string;
 }
 

@@ -96,7 +96,6 @@ export async function requireCheckpoint(context: Context, tag: string): Promise<
   throw usage('checkpoint.unknown', `${how} named ${tagOf(name)}.`, { hint: 'forge checkpoint list' });
 }
 
-/** All of them, newest first. */
 export async function listCheckpoints(context: Context): Promise<{ checkpoints: CheckpointRow[] }> {
   const all = await readCheckpoints(context);
   return { checkpoints: all.map(({ name: _, manifest: __, hasFile: ___, ...row }) => row) };
@@ -113,7 +112,6 @@ export async function showCheckpoint(context: Context, input: { tag: string }): 
 }
 
 export interface VerifiedCheckpoints {
-  /** The checked ones. */
   checkpoints: string[];
   findings: CheckpointFinding[];
   /** With `--run`: the current results of the commands. */
@@ -142,7 +140,6 @@ async function findOne(context: Context, tag: string | undefined): Promise<Check
   throw usage('checkpoint.none', 'There is no checkpoint to verify.', { hint: 'forge checkpoint create' });
 }
 
-/** The changed ones. */
 async function stateFindings(
   { repository, git }: Context,
   checkpoints: readonly Checkpoint[],

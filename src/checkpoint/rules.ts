@@ -128,7 +128,6 @@ export interface FileFacts {
  */
 type CheckpointState = 'ok' | 'moved' | 'missing' | 'damaged' | 'unverified';
 
-/** A checkpoint in a list. */
 export interface CheckpointRow {
   tag: string;
   commit: string | null;
@@ -137,7 +136,6 @@ export interface CheckpointRow {
   /** Whether it is `ok`, and its manifest allows it. */
   can_rollback_to: boolean;
   state: CheckpointState;
-  /** Why it is not `ok`. */
   why?: string | undefined;
 }
 
@@ -157,7 +155,6 @@ export interface CheckpointFinding {
   hint: string;
 }
 
-/** Judges one checkpoint. */
 export function judgeCheckpoint(
   name: string,
   { file, tag }: { file?: FileFacts | undefined; tag?: TagFacts | undefined },

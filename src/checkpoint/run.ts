@@ -11,9 +11,7 @@ import { isTrusted, requireTrust } from '../trust/trust.js';
 import type { CheckEvidence, Manifest } from './rules.js';
 
 export interface CheckpointWatch extends TestWatch {
-  /** A command is about to run. */
   onStart?(command: string): void;
-  /** It ended. */
   onEnd?(isFailed: boolean): void;
 }
 
@@ -52,7 +50,6 @@ async function findFailure(
   return null;
 }
 
-/** What the commands did on a tree. */
 const evidenceOf = (runs: Runs, tree: string): CheckEvidence[] =>
   [...runs].map(([command, { exit_code, duration_ms, output }]) => ({
     ...{ command, exit_code, duration_ms, output_sha256: output.sha256, tree },

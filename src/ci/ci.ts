@@ -37,7 +37,6 @@ export { ciTemplate } from '../core/templates.js';
 export interface CiInput {
   /** `A..B`; default: the range of the CI's variables. */
   range?: string | undefined;
-  /** Run the tests of passing features. */
   run?: boolean | undefined;
   /** The absolute path of an earlier `forge guard scan --json`, whose findings are known. */
   baseline?: string | undefined;
@@ -46,7 +45,6 @@ export interface CiInput {
 export interface CiWatch {
   onCheck?(check: CiCheck): void;
   onProgress?(done: number, total: number): void;
-  /** A test is about to run. */
   onStart?(feature: string, command: string): void;
   signal?: AbortSignal;
 }

@@ -41,7 +41,6 @@ export interface CiReport {
   /** The flag, variable or rule that chose the range. */
   range_from: string | null;
   checks: CiCheck[];
-  /** Facts that are not problems. */
   notes: string[];
 }
 

@@ -169,7 +169,6 @@ export interface RangeCommit extends CheckedCommit {
   people: People;
 }
 
-/** Five lines, then the message. */
 const FORMAT = '--format=%H %P%n%an%n%ae%n%ce%n%ct%n%B';
 const LOG = ['log', '-z', '--no-show-signature', '--no-notes', '--encoding=UTF-8', FORMAT];
 const MAX_MESSAGE = 16 * 1024 * 1024;

@@ -25,7 +25,6 @@ async function runCheck(call: Call, file?: string): Promise<CommitCheck> {
   });
 }
 
-/** One line per problem. */
 function renderProblems({ sha, problems }: CheckedCommit, style: Style): string[] {
   const commit = sha === undefined ? '' : `${sha.slice(0, 10)} `;
   return problems.map(({ line, message, fix, rule }) => {

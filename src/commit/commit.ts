@@ -27,9 +27,7 @@ import { checkMessage } from './protocol.js';
 import { keepGitState } from './recent.js';
 
 export interface CommitWatch {
-  /** Output of hooks and git, in chunks. */
   onOutput?: (chunk: string) => void;
-  /** Stops git. */
   signal?: AbortSignal;
 }
 

@@ -27,16 +27,12 @@ export type CommitInput = z.infer<typeof CommitInput>;
 /** What forge knows about the work since the last commit. */
 export interface KnownWork {
   focus: Focus;
-  /** Feature ids. */
   features: readonly string[];
-  /** The active issues. */
   issues: readonly Unit[];
   /** Features that passed since the last commit. */
   passed: readonly { id: string; title: string; linear_issue: string | null }[];
-  /** The feature in focus passes. */
   isDone: boolean;
   session: { name: string; goal: string | null } | null;
-  /** Progress lines. */
   done: readonly string[];
   learned: readonly string[];
   updated: readonly string[];

@@ -172,7 +172,6 @@ function checkBlankLine({ lines: [, second] }: ParsedMessage): Problem[] {
   return [problem('blank-line', second.line, 'The line below the subject is not empty.', fix)];
 }
 
-/** An example of each section's text. */
 const SAMPLES: Record<SectionName, string> = {
   What: '- what changed',
   Why: 'why it changed',

@@ -9,7 +9,6 @@ import { readRules } from './check.js';
 import { isOwnSubject } from './message.js';
 import { breaksProtocol } from './protocol.js';
 
-/** How many commits `git/commits.log` has. */
 const LOGGED = 50;
 
 /** The last commits of HEAD, newest first. Only subjects are shown, so only they are masked. */
@@ -20,7 +19,6 @@ export const recentCommits = async ({ git }: Context): Promise<Commit[]> =>
 export const withoutOwn = <T extends Commit>(commits: readonly T[]): T[] =>
   commits.filter(({ subject }) => !isOwnSubject(subject) || /\broll ?back\b/i.test(subject));
 
-/** The files in which a project shares its hooks. */
 const SHARED = ['.husky/commit-msg', 'lefthook.yml'];
 
 /** Warns at a session's start about git hooks that check nothing, or that commits bypassed. */

@@ -107,9 +107,7 @@ export interface MessageState {
   strips?: boolean;
   /** The git operation in progress. Git wrote that message, or it was checked before. */
   operation?: Operation | undefined;
-  /** It is a commit already. */
   stored?: boolean | undefined;
-  /** The number of parents of a stored commit. */
   parents?: number | undefined;
   /** Only for a stored commit. */
   people?: People | undefined;

@@ -22,7 +22,6 @@ const WHOSE = {
   all: 'all commits',
 };
 
-/** What git rejects from now on, and how to change that. */
 function describeEffect({ hooks, enforce, who }: HooksReport, style: Style): string[] {
   if (!hooks.some(({ state }) => state === 'new' || state === 'added')) return [];
   const messages = `messages of ${WHOSE[who]} that do not follow the protocol`;
@@ -83,7 +82,6 @@ const install: CommandSpec<HooksReport> = {
   render,
 };
 
-/** Adds to the hooks of others with --yes, or after asking at a terminal. */
 async function installAgreed(call: Call, input: HooksInput): Promise<HooksReport> {
   const { hooks } = call.forge();
   try {

@@ -32,7 +32,6 @@ import {
 /** Written by `forge hooks install` into the git dir of this machine. */
 const HooksRecord = z.looseObject({
   schema_version: z.string(),
-  /** When the hooks were first installed. */
   installed_at: z.optional(z.string()),
   /** The commit of HEAD then: git's times have no fractions of a second. */
   head: z.optional(z.nullable(z.string())),
@@ -164,7 +163,6 @@ const isShared = (path: string, repository: Repository): boolean =>
 
 const isLefthook = (text: string): boolean => /LEFTHOOK|call_lefthook/.test(text);
 
-/** All settings of lefthook, in any of its formats. */
 const readLefthookFiles = (root: string): string =>
   readdirSync(root)
     .filter((name) => /^\.?lefthook.*\.(?:ya?ml|toml|jsonc?)$/.test(name))

@@ -23,7 +23,6 @@ export interface Body {
 /** A function for a record that names its number, its cycle, or records before it in the same write. */
 export type Draft = Body | ((known: { n: number; cycle: number; ids: readonly string[] }) => Body);
 
-/** How answers name a stored record. */
 export interface RecordRef {
   id: string;
   n: number;
@@ -273,7 +272,6 @@ export function closeCopiedFile(context: Context): void {
   saveState(context, { ...state, folder: '', open: null });
 }
 
-/** The last append of this process. */
 let last: { hold: object; state: AppendState } | null = null;
 
 /** What the next append would continue. `listed`: the ledger's files, if the caller has just listed them. */

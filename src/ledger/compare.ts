@@ -68,16 +68,13 @@ export interface Finding {
   file: string;
   /** 1-based; 0 if it does not concern one line. */
   line: number;
-  /** In bytes. */
   offset: number;
   message: string;
   last_good: { line: number; n: number; id: string } | null;
   /** A command that settles it; '' for a note that needs nothing. */
   hint: string;
-  /** The records concerned. */
   ids: string[];
   commit?: string;
-  /** What the guard found in a stored record. */
   guard?: GuardFinding[];
 }
 

@@ -49,7 +49,6 @@ export interface Container {
   name: string;
   /** Device, inode, size and times of the file; '' for a blob. */
   stamp: string;
-  /** Git's id of these bytes. */
   blob: string;
   seg: string;
   ledger: string | null;
@@ -58,16 +57,13 @@ export interface Container {
   ns: number[];
   /** Other heads that the record at an index names. */
   seen: [index: number, ids: string[]][];
-  /** Indexes of tombstones. */
   tombstones: number[];
   audit: Identified[];
-  /** Idempotency keys. */
   keys: [index: number, key: string][];
   /** Number and size of the records of each tier. */
   tiers: Partial<Record<Tier, { records: number; bytes: number }>>;
   /** The tier of the last record. */
   lastTier: Tier | null;
-  /** The largest cycle number. */
   cycle: number;
   problems: Problem[];
   /** The number of an unfinished last line: its writer was interrupted. */

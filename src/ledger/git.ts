@@ -159,7 +159,6 @@ function parseTree(bytes: Buffer, oid: string): LedgerTree {
 export interface Located {
   /** Where a record is instead: a ref, or another worktree. */
   places: Map<string, string>;
-  /** The containers that have these records. */
   sources: Blob[];
 }
 

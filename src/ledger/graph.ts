@@ -111,7 +111,6 @@ export class Graph {
     return [...found.values()].filter(({ record }) => kinds.length === 0 || kinds.includes(record.kind));
   }
 
-  /** Subjects of audit records of these kinds. */
   subjects(...kinds: readonly string[]): Set<string> {
     return new Set(this.audit(...kinds).flatMap(({ record }) => textsIn(record.subjects)));
   }
@@ -133,7 +132,6 @@ export class Graph {
     return found;
   }
 
-  /** Ids whose content was redacted. */
   tombstones(): Set<string> {
     return new Set(
       this.containers.flatMap(({ ids, tombstones }) => tombstones.map((index) => ids[index] as string)),

@@ -133,7 +133,6 @@ interface Flags {
   list?: boolean;
 }
 
-/** One thing at a time. */
 function refuseSeveral(flags: Flags): void {
   const given = (['plan', 'worktree', 'undo', 'list'] as const)
     .filter((name) => flags[name] !== undefined)

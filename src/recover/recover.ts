@@ -30,7 +30,6 @@ export interface AgreedWatch extends CheckpointWatch {
   confirm?(plan: RecoveryPlan): Promise<boolean>;
 }
 
-/** A plan and its result. */
 export interface Recovered extends RecoveryPlan {
   /** For a rollback: the backup of everything that it changed. Null if there was nothing to change. */
   backup_ref?: string | null;
@@ -41,7 +40,6 @@ export interface Recovered extends RecoveryPlan {
   commands?: Pick<ProvedCheck, 'name' | 'state'>[];
   /** The audit record of a decision to continue. */
   audit?: RecordRef;
-  /** The next step. */
   next: string[];
 }
 
@@ -86,7 +84,6 @@ export async function recover(
   return { ...plan, audit, next: toFix(plan) };
 }
 
-/** The audit record of a decision. */
 const about = ({ checkpoint, rules, checks }: RecoveryPlan): Record<string, unknown> => ({
   checkpoint: checkpoint?.tag ?? null,
   ...(checkpoint ? { checkpoint_commit: checkpoint.commit } : {}),

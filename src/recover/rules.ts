@@ -12,7 +12,6 @@ export interface Divergence {
   /** Tracked files that differ, and the first of them. */
   files: number;
   changed_files: string[];
-  /** Lines. */
   insertions: number;
   deletions: number;
   untracked: number;
@@ -24,7 +23,6 @@ export interface Divergence {
   features_lost: string[];
   ledger: 'intact' | 'corrupted' | 'halted';
   branch: Relation;
-  /** The git operation in progress. */
   operation: string | null;
 }
 

@@ -78,7 +78,6 @@ const reverse = ({ what, states: [undo, redo] }: Undoable) => ({
 
 const nameOf = ({ ref }: Backup): string => ref.slice(backupRef('').length);
 
-/** The result of an undo. */
 export type Undone = Awaited<ReturnType<typeof undoLast>>;
 
 /**
@@ -95,7 +94,6 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
     : await undoRollback(context, found);
   return {
     undone: found.backup.ref,
-    /** When the backup was made. */
     at: found.backup.at,
     /** The command that the backup was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
     action: String(note.why),
@@ -155,7 +153,6 @@ interface Snapshot extends BackupNote {
   feature?: string | undefined;
 }
 
-/** Null for a file that does not exist. */
 const digestOf = (path: string): string | null => (existsSync(path) ? sha256(readFileSync(path)) : null);
 
 /** Saves files to a backup ref, and then changes them. `ref` is null without a commit, where undo is impossible. */

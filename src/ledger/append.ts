@@ -108,12 +108,8 @@ function tryAppend(context: Context, drafts: readonly Draft[], evenDamaged: bool
   const open = state.open && isStillOpen(context, state.open, session, git) ? state.open : null;
   const seg = (open && segmentOf(open.name)) ?? makeToken(8);
   const name = open?.name ?? `${session ?? 'solo'}-${seg}.jsonl`;
-  const { lines, stored, next } = planLines(
-    context,
-    state,
-    { seg, last: open?.last ?? null, session },
-    drafts,
-  );
+  const chain = { seg, last: open?.last ?? null, session };
+  const { lines, stored, next } = planLines(context, state, chain, drafts);
   const path = join(ledgerFolder(layout), name);
   const bytes = formatContainer(name, lines);
   disk.checkContent(path, bytes);
@@ -292,23 +288,14 @@ function loadState(
   const { graph } = readSnapshot(context, listed);
   const ledger = graph.ledger() ?? readLedgerId(context);
   if (!ledger) throw usage('ledger.missing', 'There is no ledger here.', { hint: 'forge init' });
-  const isDamaged = hasDamage(graph) || openHalts(graph).length > 0;
-  const [heads, maxN, maxCycle] = [graph.heads(), graph.maxN(), graph.maxCycle()];
-  const accepted = Math.max(
-    0,
-    ...graph.audit('acknowledged').map(({ record }) => Number(record.growth ?? 0)),
-  );
-  const found = {
-    bytes: sizeOf(listed),
-    ledger,
-    heads,
-    maxN,
-    maxCycle,
-    uncovered: null,
-    accepted,
-    isDamaged,
+  const accepted = graph.audit('acknowledged').map(({ record }) => Number(record.growth ?? 0));
+  const state: AppendState = {
+    ...{ folder, bytes: sizeOf(listed), ledger, open: known?.open ?? null },
+    ...{ heads: graph.heads(), maxN: graph.maxN(), maxCycle: graph.maxCycle(), uncovered: null },
+    accepted: Math.max(0, ...accepted),
+    isDamaged: hasDamage(graph) || openHalts(graph).length > 0,
   };
-  return { state: { folder, ...found, open: known?.open ?? null }, listed };
+  return { state, listed };
 }
 
 /** Damage that no repair vouched for. */

@@ -11,7 +11,7 @@ import {
 } from '../project/project.js';
 import { type OpenReview, openDamage } from './graph.js';
 import { ACCEPT } from './growth.js';
-import { type RecordRef, readMemory, requireMemory, storeAudit } from './memory.js';
+import { type RecordRef, readMemory, storeAudit } from './memory.js';
 import { TIERS, type Tier } from './record.js';
 
 /** Who decided, and why. Kept permanently in the audit tier. */
@@ -101,7 +101,6 @@ export async function resetTier(
 ): Promise<Reset> {
   const decision = requireDecision(context, 'Resetting a tier', reason);
   const tier = checkTier(name);
-  requireMemory(context);
   return context.disk.withLock(() => {
     const memory = readMemory(context);
     const count = memory.records(tier).length;

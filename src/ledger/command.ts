@@ -98,11 +98,7 @@ async function verify(call: Call): Promise<Verified> {
 
 const ACKNOWLEDGE = 'forge memory override acknowledge --reason "TEXT"';
 
-const sizesOf = ({
-  tier,
-  records,
-  bytes,
-}: Pick<Integrity['tiers'][number], 'tier' | 'records' | 'bytes'>) => [
+const sizesOf = ({ tier, records, bytes }: { tier: Tier; records: number; bytes: number }) => [
   tier,
   plural(records, 'record'),
   formatSize(bytes),

@@ -162,16 +162,13 @@ export async function logMemory(
   { tier, limit = 20 }: { tier?: Tier; limit?: number } = {},
 ): Promise<{ records: LogEntry[]; warnings: string[] }> {
   const memory = readMemory(context);
-  const records = lastRecords(memory, tier ? [tier] : TIERS, limit);
-  return { records, warnings: context.warnings };
-}
-
-const lastRecords = (memory: Memory, tiers: readonly Tier[], limit: number): LogEntry[] =>
-  tiers
-    .flatMap((tier) => memory.records(tier).slice(-limit))
+  const records = (tier ? [tier] : TIERS)
+    .flatMap((one) => memory.records(one).slice(-limit))
     .map(toEntry)
     .sort((a, b) => a.n - b.n)
     .slice(-limit);
+  return { records, warnings: context.warnings };
+}
 
 /** One record by its id or the start of it. Exit 2 if none or several match. */
 export function showRecord(context: Context, { id: start }: { id: string }): LogEntry {

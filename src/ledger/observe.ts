@@ -58,7 +58,7 @@ type Sources = Awaited<ReturnType<typeof readSources>>;
 /** Records that the default branch has too leave a journal that has more lines than this. */
 const KEPT_LINES = 5000;
 /** Readers do not wait longer for a writer. */
-export const READER_WAIT_MS = 200;
+const READER_WAIT_MS = 200;
 
 export const anchorsFile = ({ state }: Layout): string => join(state, 'anchors.json');
 export const readAnchors = ({ layout }: Context): Record<string, string> =>
@@ -85,16 +85,20 @@ function listForReading(context: Context): Pick<Place, 'listed' | 'at' | 'journa
     closeCopiedFile(context);
     return list();
   };
+  return ifWritable(context, underLock, list);
+}
+
+/** Works under the lock. `otherwise`: where nothing can be written, or another process holds the lock. */
+export function ifWritable<T>(context: Context, work: () => T, otherwise: () => T): T {
   try {
-    return withLedgerLock(context, underLock, READER_WAIT_MS);
+    return withLedgerLock(context, work, READER_WAIT_MS);
   } catch (error) {
-    if (isUnwritable(error)) return list();
+    const isUnwritable =
+      error instanceof ForgeError && /^(lock\.held|disk\.(erofs|eacces|eperm))$/.test(error.code);
+    if (isUnwritable) return otherwise();
     throw error;
   }
 }
-
-export const isUnwritable = (error: unknown): boolean =>
-  error instanceof ForgeError && /^(lock\.held|disk\.(erofs|eacces|eperm))$/.test(error.code);
 
 /** Covers all inputs of a verification. Backup refs are left out: forge made them from this working tree. */
 export function digestOfPlace(context: Context, { listed, refs, head }: Place): string {

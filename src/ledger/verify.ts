@@ -10,7 +10,7 @@ import type { Context } from '../project/project.js';
 import { append, keepLedgerId } from './append.js';
 import { putBack } from './chains.js';
 import { type Comparison, compare, describeRecords, type Finding, makeFinding, ofLevel } from './compare.js';
-import { currentBranch, openCache, withLedgerLock } from './files.js';
+import { currentBranch, openCache } from './files.js';
 import { type Refs, withObjects } from './git.js';
 import { type AbsentRecord, type OpenReview, openDamage, openHalts } from './graph.js';
 import {
@@ -23,11 +23,10 @@ import {
 import {
   anchorsFile,
   digestOfPlace,
-  isUnwritable,
+  ifWritable,
   type Observation,
   observe,
   type Place,
-  READER_WAIT_MS,
   readAnchors,
   readPlace,
 } from './observe.js';
@@ -66,10 +65,8 @@ export async function verify(
   });
 }
 
-const reportOnly = ({ findings, putBack: wanted }: Comparison): Finding[] => [
-  ...findings,
-  ...describeLost(wanted),
-];
+const reportOnly = ({ findings, putBack: wanted }: Comparison): Finding[] =>
+  findings.concat(describeLost(wanted));
 
 function verdictOf(snapshot: Snapshot, findings: Finding[]): Verdict {
   const { graph } = snapshot;
@@ -111,22 +108,12 @@ function settle(context: Context, observation: Observation, comparison: Comparis
     keepLedgerId(context, snapshot.graph.ledger());
     if (ofLevel(findings, 'damage').length > 0) return reportOnly(comparison);
     moveAnchor(context, head);
-    const done = new Set(putBack(context, observation, wanted));
-    return [
-      ...findings,
-      ...recordPutBack(
-        context,
-        wanted.filter(({ id }) => done.has(id)),
-      ),
-      ...describeLost(wanted.filter(({ id }) => !done.has(id))),
-    ];
+    const ids = putBack(context, observation, wanted);
+    const isDone = ({ id }: AbsentRecord): boolean => ids.includes(id);
+    const lost = wanted.filter((record) => !isDone(record));
+    return [...findings, ...recordPutBack(context, wanted.filter(isDone)), ...describeLost(lost)];
   };
-  try {
-    return withLedgerLock(context, work, READER_WAIT_MS);
-  } catch (error) {
-    if (isUnwritable(error)) return reportOnly(comparison);
-    throw error;
-  }
+  return ifWritable(context, work, () => reportOnly(comparison));
 }
 
 function recordPutBack(context: Context, records: readonly AbsentRecord[]): Finding[] {
@@ -217,18 +204,13 @@ function withoutPass(bytes: Buffer): Buffer {
 /** False where nothing can be written. */
 function putFilesBack(context: Context, lost: readonly Kept[]): boolean {
   const { disk } = context;
-  const work = (): void => {
+  const work = (): boolean => {
     for (const { path, copy } of lost) {
       const bytes = readPlain(copy, MAX_STATE_BYTES);
       disk.makeFolder(dirname(path));
       if (bytes && !disk.exists(path)) disk.putBack(path, withoutPass(bytes));
     }
-  };
-  try {
-    withLedgerLock(context, work, READER_WAIT_MS);
     return true;
-  } catch (error) {
-    if (isUnwritable(error)) return false;
-    throw error;
-  }
+  };
+  return ifWritable(context, work, () => false);
 }

@@ -62,12 +62,9 @@ const row = (
 });
 
 /** Conditions that must be known before anything is run. */
-export function judgePlace({
-  divergence,
-  checkpoint,
-  isShallow,
-}: Omit<Facts, 'checks' | 'isHeadSame'>): Rule[] {
-  const { branch, operation, ledger } = divergence;
+export function judgePlace(facts: Omit<Facts, 'checks' | 'isHeadSame'>): Rule[] {
+  const { checkpoint, isShallow } = facts;
+  const { branch, operation, ledger } = facts.divergence;
   const place = isShallow && branch !== 'descendant' ? `${branch}, in a shallow clone` : branch;
   return [
     row('checkpoint', checkpoint, 'ok'),

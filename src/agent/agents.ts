@@ -21,7 +21,6 @@ interface Paths<None = never> {
 /** What differs between agents. Times are in seconds unless an agent wants milliseconds. */
 export interface Agent {
   name: AgentName;
-  /** The name shown to people. */
   title: string;
   /** Events by the word that `forge hook` takes: the moment, and the agent's own spelling. */
   events: Readonly<Record<string, { moment: Moment; name: string }>>;
@@ -46,7 +45,6 @@ export interface Agent {
     entry(line: string, word: string, moment: Moment): object;
   } | null;
   plugin?: Paths;
-  /** The prefix of forge's tools in this agent. */
   toolPrefix: string;
   /** Where the MCP servers are: a path of keys in JSON, or the name of a TOML table. */
   server: {
@@ -371,7 +369,6 @@ export const startOf = (line: string): string =>
 /** The same line without the shell's checks. */
 const plainLine = (line: string): string => `${startOf(line)}${/ hook \w+ [\w-]+/.exec(line)?.[0] ?? ''}`;
 
-/** Every string in a value. */
 export function stringsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

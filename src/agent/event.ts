@@ -11,7 +11,6 @@ export interface AgentEvent {
   moment: Moment;
   /** The agent's own id of the conversation, unchecked. '' when there is none. */
   conversation: string;
-  /** Where the agent works. */
   cwd: string | null;
   /** The id of a sub-agent, '' for none. A sub-agent has a separate context. */
   subagent: string;
@@ -27,7 +26,6 @@ export interface AgentEvent {
   call: { tool: string; input: ToolInput; output: string | null } | null;
   /** Before a tool: the files it is about to write, as the agent names them. */
   paths: string[];
-  /** The client's transcript file. */
   transcript: string | null;
   /** Shell commands of this turn, from an agent without a transcript. */
   commands: RanCommand[];

@@ -29,7 +29,6 @@ const Input = z.strictObject({
   agent: z.string(),
   /** Permissions for forge's everyday tools as well. */
   allow: z.optional(z.boolean()),
-  /** What starts forge. */
   command: z.optional(z.string()),
   /** In this folder instead of the project's top folder, and relative to it: the agent is started there. */
   folder: z.optional(z.string()),

@@ -19,7 +19,6 @@ export interface Place {
   isUser: boolean;
   /** What precedes the names of files as people see them. */
   prefix: string;
-  /** PATH. */
   path: string | undefined;
   dryRun: boolean;
   /** Reports a file that is, or would be, written. */
@@ -58,7 +57,6 @@ export const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>
 export const shownAt = ({ prefix }: Place, name: string): string =>
   name.startsWith('/') ? name : prefix + name;
 
-/** A file of an agent as text. */
 export interface TextFile extends ProjectFile {
   text: string | null;
 }
@@ -101,11 +99,9 @@ interface WiredFile {
   state: PartState | 'unreadable';
   /** What starts forge in the file, if not `forge`. */
   command?: string;
-  /** Why the file cannot be read. */
   problem?: string;
 }
 
-/** How an agent is wired. */
 export interface AgentStatus {
   name: AgentName;
   title: string;

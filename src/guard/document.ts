@@ -78,7 +78,6 @@ const MAX_FOUND = 1000;
 
 interface Placed {
   hit: Hit;
-  /** The text, and the offset in it. */
   index: number;
   start: number;
   value: string;

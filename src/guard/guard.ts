@@ -88,7 +88,7 @@ export async function installGuard(context: Context): Promise<void> {
     const found = guard.scanBytes(name, bytes);
     if (found.length === 0) return;
     const fresh = newHits(found, guard.scanBytes(name, before() ?? Buffer.alloc(0)));
-    if (fresh.length > 0) throw refusal(context, name, fresh);
+    if (fresh.length > 0) refuseFound(context, name, fresh);
   };
 }
 
@@ -123,16 +123,6 @@ export const withoutAllowed = (context: Context, found: readonly Found[]): Found
 /** Exit 5 for findings of inspectInput. */
 export const refuseInput = (context: Context, found: readonly Found[]): never =>
   refuseFound(context, '', found);
-
-/** Exit 5 for findings in the file `name`. A live credential that is already stored halts memory. */
-export function refuseFound(
-  context: Context,
-  name: string,
-  found: readonly Found[],
-  isStored = false,
-): never {
-  throw refusal(context, name, found, isStored);
-}
 
 /** Replaces addresses and numbers by placeholders (`--redact`). */
 export const redactText = async (text: string): Promise<string> =>
@@ -186,31 +176,29 @@ export function toFinding(context: Context, file: string, hit: Found): GuardFind
   return { rule, class: name, what, file, line, field, fingerprint };
 }
 
-/** Exit 5 `guard.<class>`: names the first finding, carries all. */
-function refusal(context: Context, name: string, found: readonly Found[], isStored = false): ForgeError {
+/** Exit 5 `guard.<class>` for findings in the file `name`. A live credential that is already stored halts memory. */
+export function refuseFound(
+  context: Context,
+  name: string,
+  found: readonly Found[],
+  isStored = false,
+): never {
   const findings = found.map((hit) => ({
     ...toFinding(context, name, hit),
     ...(isStored && hit.isCertain && hit.class === 'secret' ? { live: true } : {}),
   }));
-  remember(context, findings, found);
+  // A human can allow a remembered finding. A session that keeps trying is paused.
+  const known = findings.map((one, i) => ({ ...one, mark: markOf(context.disk, found[i]?.value ?? '') }));
+  rememberFindings(context.disk, known, readRunning(context)?.id);
   const worst = findings.find((finding) => halts(context, finding)) ?? (findings[0] as GuardFinding);
   const more = findings.length > 1 ? ` and ${findings.length - 1} more` : '';
   const message = `${placeOf(worst)}: ${worst.what}${more} (rule ${worst.rule}); nothing was written.`;
-  return new ForgeError('secret', `guard.${worst.class}`, message, {
+  throw new ForgeError('secret', `guard.${worst.class}`, message, {
     hint: adviceFor(context, worst),
     ...(name === '' ? {} : { file: name }),
     ...(worst.field === '' ? {} : { field: worst.field }),
     data: { findings },
   });
-}
-
-/** A human can allow a remembered finding. A session that keeps trying is paused. */
-function remember(context: Context, findings: readonly GuardFinding[], found: readonly Found[]): void {
-  const known = findings.map(({ fingerprint, rule, class: name }, i) => {
-    const mark = markOf(context.disk, found[i]?.value ?? '');
-    return { fingerprint, mark, rule, class: name };
-  });
-  rememberFindings(context.disk, known, readRunning(context)?.id);
 }
 
 const placeOf = ({ file, line, field }: GuardFinding): string => {

@@ -18,12 +18,10 @@ const digits = (count: number): RegExp =>
 export const NUMBER = digits(9);
 export const LONG_NUMBER = digits(12);
 
-/** The text before a match, at most `length` characters. */
 export function before(match: RegExpExecArray, length = REACH): string {
   return match.input.slice(Math.max(0, match.index - length), match.index);
 }
 
-/** The text after a match. */
 export function after(match: RegExpExecArray, length = REACH): string {
   const end = match.index + match[0].length;
   return match.input.slice(end, end + length);

@@ -18,7 +18,6 @@ export interface View extends Required<Source> {
   changes: Span[];
 }
 
-/** Replaces a span of the text. */
 interface Replacement {
   from: number;
   to: number;

@@ -237,5 +237,4 @@ export function readScannable(
   }
 }
 
-/** The path as git names it. */
 const nameOf = (root: string, path: string): string => relative(root, path).split(sep).join('/') || path;

@@ -15,7 +15,6 @@ import {
 import type { GuardClass, Hit, Rule } from './rule.js';
 import { EXAMPLE_IBANS, EXAMPLE_KEYS, TEST_CARDS } from './rules/published.js';
 
-/** Selects the rules to run. */
 type Wanted = (rule: Rule) => boolean;
 
 type Range = readonly [from: number, to: number];
@@ -26,7 +25,6 @@ interface Keyword {
   ranks: number[];
 }
 
-/** The rules, and how to find their anchors. */
 interface Table {
   rules: readonly Rule[];
   /** By the first three characters. */
@@ -123,7 +121,6 @@ const isHit = (rule: Rule, match: RegExpExecArray): boolean => {
   return secret !== '' && (rule.accept?.(secret, match) ?? true) && !isPublished(rule.class, secret);
 };
 
-/** A secret, and the match around it. */
 type Match = Span & { match: Span };
 
 /** The name precedes the secret in a match, so the last occurrence of the secret counts. */

@@ -55,6 +55,16 @@ const spoil =
   (project, file, lines) =>
     putLines(project, file, change([...lines]));
 
+const unreadable = (line: number, message: RegExp): Said => ({
+  ...{ status: 'corrupted', code: 'unreadable', line, message },
+});
+const edited = (line: number, message = /the record was changed/): Said => ({
+  ...{ status: 'corrupted', code: 'edited', line, message },
+});
+const SET_BACK: Said = { status: 'removed', code: 'set_back' };
+const UNLINKED = /"prev" is not the id of the line before/;
+const MARKER = /a merge conflict marker/;
+
 /** Lines with fresh links, as a program writes them that knows the format. */
 function relink(lines: readonly string[], change: (record: Record<string, unknown>) => void): string[] {
   const indent = /^ */.exec(lines[0] ?? '')?.[0] ?? '';
@@ -75,23 +85,20 @@ const JOURNALED: Record<string, [Damage, Said]> = {
   'B-25 one bit flipped in the middle': [
     (project, file, lines) =>
       flipByte(project, file, project.read(file).indexOf('"task_id":"A"', lines[0]?.length) + 11),
-    { status: 'corrupted', code: 'edited', line: 2, message: /the record was changed/ },
+    edited(2),
   ],
   'B-25 a bit that breaks the JSON': [
     (project, file) => flipByte(project, file, project.read(file).indexOf('{')),
-    { status: 'corrupted', code: 'unreadable', line: 1, message: /not JSON/ },
+    unreadable(1, /not JSON/),
   ],
-  'B-26 a removed line': [
-    spoil((lines) => lines.toSpliced(1, 1)),
-    { status: 'corrupted', code: 'unreadable', line: 2, message: /"prev" is not the id of the line before/ },
-  ],
+  'B-26 a removed line': [spoil((lines) => lines.toSpliced(1, 1)), unreadable(2, UNLINKED)],
   'B-26 a line that stands twice': [
     spoil((lines) => lines.toSpliced(1, 0, lines[1] as string)),
-    { status: 'corrupted', code: 'unreadable', line: 3, message: /"prev" is not the id of the line before/ },
+    unreadable(3, UNLINKED),
   ],
   'B-26 lines in another order': [
     spoil(([one, two, three]) => [one, three, two] as string[]),
-    { status: 'corrupted', code: 'unreadable', line: 2, message: /"prev" is not the id of the line before/ },
+    unreadable(2, UNLINKED),
   ],
   'B-27 a file cut after its first line': [
     spoil((lines) => lines.slice(0, 1)),
@@ -100,7 +107,7 @@ const JOURNALED: Record<string, [Damage, Said]> = {
   'B-27 an emptied file': [spoil(() => []), { status: 'intact', restored: 3 }],
   'B-28 a file written anew with a valid chain': [
     spoil((lines) => relink(lines, (body) => Object.assign(body, { exit_code: 7 }))),
-    { status: 'corrupted', code: 'edited', line: 1, message: /the record was changed/ },
+    edited(1),
   ],
   'B-29 a missing file': [(project, file) => rmSync(project.path(file)), { status: 'intact', restored: 3 }],
   'B-30 CRLF line ends': [
@@ -109,32 +116,23 @@ const JOURNALED: Record<string, [Damage, Said]> = {
   ],
   'B-30 a record whose text holds a CR': [
     (project, file) => project.write(file, project.read(file).replace('"A"', '"\r"')),
-    { status: 'corrupted', code: 'unreadable', line: 1, message: /not JSON/ },
+    unreadable(1, /not JSON/),
   ],
-  'B-31 a blank line': [
-    spoil((lines) => lines.toSpliced(1, 0, '')),
-    { status: 'corrupted', code: 'unreadable', line: 2, message: /a blank line/ },
-  ],
-  'B-31 a line of spaces': [
-    spoil((lines) => lines.toSpliced(3, 0, '   ')),
-    { status: 'corrupted', code: 'unreadable', line: 4, message: /a blank line/ },
-  ],
+  'B-31 a blank line': [spoil((lines) => lines.toSpliced(1, 0, '')), unreadable(2, /a blank line/)],
+  'B-31 a line of spaces': [spoil((lines) => lines.toSpliced(3, 0, '   ')), unreadable(4, /a blank line/)],
   'B-32 a line of 2 MB': [
     spoil((lines) => [...lines, 'x'.repeat(2_000_000)]),
-    { status: 'corrupted', code: 'unreadable', line: 4, message: /longer than 1048576 bytes/ },
+    unreadable(4, /longer than 1048576 bytes/),
   ],
   'B-32 a line of 200 MB': [
     (project, file) => truncateSync(project.path(file), 200_000_000),
-    { status: 'corrupted', code: 'unreadable', line: 0, message: /larger than/ },
+    unreadable(0, /larger than/),
   ],
   'B-33 a tail filled with zeros': [
     (project, file) => truncateSync(project.path(file), bytesOf(project, file).length + 4096),
     { status: 'intact', note: /:4: an unfinished line/ },
   ],
-  'B-34 conflict markers': [
-    spoil((lines) => lines.toSpliced(1, 0, '<<<<<<< HEAD')),
-    { status: 'corrupted', code: 'unreadable', line: 2, message: /a merge conflict marker/ },
-  ],
+  'B-34 conflict markers': [spoil((lines) => lines.toSpliced(1, 0, '<<<<<<< HEAD')), unreadable(2, MARKER)],
   'B-35 a number that is not above its parent’s': [
     spoil((lines) => [
       ...lines,
@@ -142,14 +140,14 @@ const JOURNALED: Record<string, [Damage, Said]> = {
         .slice(0, 1)
         .map((line) => line.replace('"prev":null', `"prev":"${sha256(lines[2] as string)}"`)),
     ]),
-    { status: 'corrupted', code: 'unreadable', line: 4, message: /"n" is 2, the line before has/ },
+    unreadable(4, /"n" is 2, the line before has/),
   ],
   'B-20 a link in place of the file': [
     (project, file) => {
       rmSync(project.path(file));
       symlinkSync('/etc/passwd', project.path(file));
     },
-    { status: 'corrupted', code: 'unreadable', line: 0, message: /not a regular file/ },
+    unreadable(0, /not a regular file/),
   ],
 };
 
@@ -208,15 +206,12 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
 
   /** Where no journal knows the records: what only git has. */
   const COMMITTED: Record<string, [Damage, Said]> = {
-    'B-23 a torn last line': [cut(10), { status: 'removed', code: 'set_back' }],
+    'B-23 a torn last line': [cut(10), SET_BACK],
     'B-25 one bit flipped in the last line': [
       (project, file) => flipByte(project, file, project.read(file).lastIndexOf('"task_id":"A"') + 11),
-      { status: 'corrupted', code: 'edited', line: 3 },
+      edited(3),
     ],
-    'B-27 a file cut after its first line': [
-      spoil((lines) => lines.slice(0, 1)),
-      { status: 'removed', code: 'set_back' },
-    ],
+    'B-27 a file cut after its first line': [spoil((lines) => lines.slice(0, 1)), SET_BACK],
     'B-28 a file written anew, with another name': [
       (project, file, lines) => {
         rmSync(project.path(file));
@@ -225,17 +220,11 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
       },
       { status: 'removed', code: 'set_back', note: /forge did not write here/ },
     ],
-    'B-29 a missing file': [
-      (project, file) => rmSync(project.path(file)),
-      { status: 'removed', code: 'set_back' },
-    ],
-    'B-29 a missing folder': [
-      (project) => rmSync(project.path(LEDGER), { recursive: true }),
-      { status: 'removed', code: 'set_back' },
-    ],
+    'B-29 a missing file': [(project, file) => rmSync(project.path(file)), SET_BACK],
+    'B-29 a missing folder': [(project) => rmSync(project.path(LEDGER), { recursive: true }), SET_BACK],
     'B-34 conflict markers': [
       spoil((lines) => ['<<<<<<< HEAD', ...lines.slice(0, 1), '=======', ...lines.slice(1), '>>>>>>> x']),
-      { status: 'corrupted', code: 'unreadable', line: 1, message: /a merge conflict marker/ },
+      unreadable(1, MARKER),
     ],
   };
 
@@ -266,7 +255,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     );
     commit(project);
     const head = project.git('rev-parse', 'HEAD');
-    const { problems } = await expectSaid(project, file, { status: 'corrupted', code: 'edited', line: 1 });
+    const { problems } = await expectSaid(project, file, edited(1));
     expect(problems[0]?.commit).toBe(head);
     expect(problems.flatMap(({ ids }) => ids)).toEqual(lines.map(sha256));
     await repair(project);
@@ -380,7 +369,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     const [, back = ''] = containersOf(project);
     project.write(back, project.read(back).replace('a test', 'a lie!'));
     rmSync(project.path(file));
-    await expectSaid(project, back, { status: 'corrupted', code: 'edited', line: 1 });
+    await expectSaid(project, back, edited(1));
     await repair(project);
     expect((await logOf(project, 'audit'))[0]?.record).toMatchObject({ reason: 'a test' });
     await expectWell(project, lines.map(sha256));

@@ -1,33 +1,10 @@
 import { existsSync, lstatSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { corrupted, refused } from './error.js';
-import {
-  listFolder,
-  makeFolder,
-  readHint,
-  readPlain,
-  realPath,
-  removePath,
-  removeQuietly,
-  replaceFiles,
-  type Write,
-  writeHint,
-  writeQuietly,
-} from './files.js';
+import * as files from './files.js';
 import { MAX_STATE_BYTES } from './json.js';
 import { type LockPolicy, withLock } from './lock.js';
-import {
-  activeIssuesFolder,
-  architectureFile,
-  featuresFolder,
-  keptFolder,
-  type Layout,
-  learnedFolder,
-  lockFile,
-  sessionsFolder,
-  shown,
-  writtenFile,
-} from './paths.js';
+import * as paths from './paths.js';
 import { decodeDocument, type Format } from './schema.js';
 import { sha256 } from './text.js';
 
@@ -51,7 +28,7 @@ export class Disk {
   private isHeld: (() => boolean) | null = null;
 
   constructor(
-    readonly layout: Layout,
+    readonly layout: paths.Layout,
     private readonly policy: LockPolicy,
     readonly dryRun: boolean,
   ) {}
@@ -59,7 +36,7 @@ export class Disk {
   /** Runs `work` under the worktree's lock. Calls may nest. `waitMs`: how long to wait for another holder. */
   withLock<T>(work: () => T, waitMs = this.policy.waitMs): T {
     if (this.isHeld || this.dryRun) return work();
-    const path = lockFile(this.layout);
+    const path = paths.lockFile(this.layout);
     this.checkInside(dirname(path));
     const isNew = !existsSync(this.layout.dir);
     try {
@@ -85,7 +62,7 @@ export class Disk {
   /** Exit 3 when another process took the lock while this one was stopped. Call it just before a change. */
   checkHeld(): void {
     if (this.isHeld?.() ?? true) return;
-    const file = lockFile(this.layout);
+    const file = paths.lockFile(this.layout);
     throw refused('lock.lost', `${file} is no longer held by this process; nothing was written.`, {
       file,
       hint: 'Run the command again.',
@@ -95,13 +72,13 @@ export class Disk {
   /** The bytes of a file; null when it does not exist. */
   read(path: string, max = MAX_STATE_BYTES): Buffer | null {
     this.checkInside(dirname(path));
-    return readPlain(path, max);
+    return files.readPlain(path, max);
   }
 
   /** A decoded state file, or `missing` when it does not exist. */
   readDocument<T, M extends T | null>(format: Format<T>, path: string, missing: M): Snapshot<T | M> {
     const bytes = this.read(path);
-    const value = bytes ? decodeDocument(format, bytes, shown(this.layout, path)) : missing;
+    const value = bytes ? decodeDocument(format, bytes, paths.shown(this.layout, path)) : missing;
     return { value, path, bytes };
   }
 
@@ -109,7 +86,7 @@ export class Disk {
   requireDocument<T>(format: Format<T>, path: string): Snapshot<T> {
     const { value, bytes } = this.readDocument(format, path, null);
     if (value !== null) return { value, path, bytes };
-    const file = shown(this.layout, path);
+    const file = paths.shown(this.layout, path);
     throw corrupted('file.missing', `${file} is missing.`, {
       file,
       hint: 'forge init   # restores what is missing',
@@ -122,7 +99,7 @@ export class Disk {
   }
 
   /** Replaces or removes files, durably. The caller holds the lock. `edited`: counts as edited by a person outside forge. */
-  replaceAll(writes: readonly (Write & { edited?: boolean })[]): void {
+  replaceAll(writes: readonly (files.Write & { edited?: boolean })[]): void {
     for (const { path, bytes } of writes) if (bytes) this.checkContent(path, bytes);
     this.put(writes);
     this.recordOwn(writes.filter(({ edited = false }) => !edited));
@@ -135,15 +112,15 @@ export class Disk {
   }
 
   /** Records the bytes that forge wrote, to detect edits by other programs. */
-  private recordOwn(writes: readonly Write[]): void {
+  private recordOwn(writes: readonly files.Write[]): void {
     const own = writes.filter(({ path }) => isRelied(this.layout, path));
     if (own.length === 0 || this.dryRun) return;
     const known = new Map(Object.entries(readWritten(this.layout)));
     for (const { path, bytes } of own) {
-      known.delete(shown(this.layout, path));
-      if (bytes) known.set(shown(this.layout, path), digest(bytes));
+      known.delete(paths.shown(this.layout, path));
+      if (bytes) known.set(paths.shown(this.layout, path), digest(bytes));
     }
-    writeHint(writtenFile(this.layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
+    files.writeHint(paths.writtenFile(this.layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
   }
 
   /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. Null removes the file. */
@@ -151,14 +128,14 @@ export class Disk {
     this.put([{ path, bytes, keepMode }]);
   }
 
-  private put(writes: readonly Write[]): void {
+  private put(writes: readonly files.Write[]): void {
     for (const { path } of writes) {
       this.note(path);
       this.checkInside(dirname(path));
     }
     if (this.dryRun) return;
-    const named = writes.map((write) => ({ ...write, name: shown(this.layout, write.path) }));
-    replaceFiles(named, () => this.checkHeld());
+    const named = writes.map((write) => ({ ...write, name: paths.shown(this.layout, write.path) }));
+    files.replaceFiles(named, () => this.checkHeld());
     for (const write of writes) keepCopy(this.layout, write);
   }
 
@@ -166,20 +143,21 @@ export class Disk {
   checkContent(path: string, bytes: Buffer): void {
     const { dir, state } = this.layout;
     const travels = path.startsWith(dir + sep) && !path.startsWith(state + sep);
-    if (!this.guard && travels) throw new Error(`${shown(this.layout, path)} would be written unguarded`);
-    this.guard?.(shown(this.layout, path), bytes, () => readPlain(path, MAX_STATE_BYTES));
+    if (!this.guard && travels)
+      throw new Error(`${paths.shown(this.layout, path)} would be written unguarded`);
+    this.guard?.(paths.shown(this.layout, path), bytes, () => files.readPlain(path, MAX_STATE_BYTES));
   }
 
   makeFolder(path: string): void {
     this.checkInside(path);
-    if (!this.dryRun) makeFolder(path);
+    if (!this.dryRun) files.makeFolder(path);
   }
 
   remove(path: string): void {
     this.checkInside(dirname(path));
     if (this.exists(path)) this.note(path);
     if (this.dryRun) return;
-    removePath(path);
+    files.removePath(path);
     keepCopy(this.layout, { path, bytes: null });
   }
 
@@ -189,20 +167,20 @@ export class Disk {
 
   list(folder: string): string[] {
     this.checkInside(folder);
-    return listFolder(folder);
+    return files.listFolder(folder);
   }
 
   /** The folders in a folder, without symlinks to folders. */
   listFolders(folder: string): string[] {
     this.checkInside(folder);
-    return listFolder(folder, (entry) => entry.isDirectory());
+    return files.listFolder(folder, (entry) => entry.isDirectory());
   }
 
   /** Lists a path as written. Forge's own bookkeeping is not listed. */
   note(path: string): void {
     const { state, shared } = this.layout;
     if ([state, shared].some((folder) => path.startsWith(folder + sep))) return;
-    const name = shown(this.layout, path);
+    const name = paths.shown(this.layout, path);
     if (!this.written.includes(name)) this.written.push(name);
   }
 
@@ -211,14 +189,14 @@ export class Disk {
     if (this.checked.has(folder)) return;
     const { dir, state, shared } = this.layout;
     const top = [dir, state, shared].find((each) => folder === each || folder.startsWith(each + sep)) ?? dir;
-    const real = realPath(folder);
+    const real = files.realPath(folder);
     // A folder that does not exist yet will be made below the nearest one that does.
     if (real === null) {
       if (folder !== top) this.checkInside(dirname(folder));
       return;
     }
-    if (real !== `${realPath(top)}${folder.slice(top.length)}`) {
-      const file = shown(this.layout, folder);
+    if (real !== `${files.realPath(top)}${folder.slice(top.length)}`) {
+      const file = paths.shown(this.layout, folder);
       throw corrupted('file.outside', `${file} is reached through a symlink (to ${real}).`, { file });
     }
     this.checked.add(folder);
@@ -237,39 +215,42 @@ function removeIfUnused(dir: string): void {
 }
 
 /** Files that agents rely on. Only forge or a commit may change them. */
-export const reliedPaths = (layout: Layout): string[] => [
-  featuresFolder(layout),
-  learnedFolder(layout),
-  sessionsFolder(layout),
-  activeIssuesFolder(layout),
-  architectureFile(layout),
+export const reliedPaths = (layout: paths.Layout): string[] => [
+  paths.featuresFolder(layout),
+  paths.learnedFolder(layout),
+  paths.sessionsFolder(layout),
+  paths.activeIssuesFolder(layout),
+  paths.architectureFile(layout),
 ];
 
-const isRelied = (layout: Layout, path: string): boolean =>
+const isRelied = (layout: paths.Layout, path: string): boolean =>
   reliedPaths(layout).some((relied) => path === relied || path.startsWith(relied + sep));
 
 /** A feature, a lesson, the architecture or a session's archive: git may take it away before or after a commit. */
-function keepCopy(layout: Layout, { path, bytes }: Write): void {
+function keepCopy(layout: paths.Layout, { path, bytes }: files.Write): void {
   if (!isRelied(layout, path)) return;
-  const copy = join(keptFolder(layout), encodeURIComponent(relative(layout.dir, path)));
-  if (bytes) writeQuietly(copy, () => bytes, MAX_STATE_BYTES);
-  else removeQuietly(copy);
+  const copy = join(paths.keptFolder(layout), encodeURIComponent(relative(layout.dir, path)));
+  if (bytes) files.writeQuietly(copy, () => bytes, MAX_STATE_BYTES);
+  else files.removeQuietly(copy);
 }
 
 /** The files that forge wrote here, and where the copy of each is. A killed writer may leave the draft of a copy. */
-export const keptFiles = (layout: Layout): { path: string; copy: string }[] =>
-  listFolder(keptFolder(layout), ({ name }) => !name.startsWith('.')).map((name) => ({
-    path: join(layout.dir, decodeURIComponent(name)),
-    copy: join(keptFolder(layout), name),
-  }));
+export const keptFiles = (layout: paths.Layout): { path: string; copy: string }[] =>
+  files
+    .listFolder(paths.keptFolder(layout), ({ name }) => !name.startsWith('.'))
+    .map((name) => ({
+      path: join(layout.dir, decodeURIComponent(name)),
+      copy: join(paths.keptFolder(layout), name),
+    }));
 
 /** More files than change between two commits. */
 const MAX_RECORDED = 2000;
 
-const readWritten = (layout: Layout): Record<string, string> => readHint(writtenFile(layout)) ?? {};
+const readWritten = (layout: paths.Layout): Record<string, string> =>
+  files.readHint(paths.writtenFile(layout)) ?? {};
 
 /** True for the bytes that forge itself wrote last. */
-export const wasWritten = (layout: Layout, path: string, bytes: Buffer): boolean =>
-  readWritten(layout)[shown(layout, path)] === digest(bytes);
+export const wasWritten = (layout: paths.Layout, path: string, bytes: Buffer): boolean =>
+  readWritten(layout)[paths.shown(layout, path)] === digest(bytes);
 
 const digest = (bytes: Buffer): string => sha256(bytes).slice(0, 32);

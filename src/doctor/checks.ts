@@ -3,17 +3,7 @@ import { CHECKPOINT } from '../checkpoint/rules.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { type ForgeError, toForgeError } from '../core/error.js';
 import { isWritable, unreliableFileSystem } from '../core/files.js';
-import {
-  checkpointsFolder,
-  configFile,
-  doneIssuesFolder,
-  focusFile,
-  kfrFile,
-  progressFile,
-  sessionFile,
-  shown,
-  shownFrom,
-} from '../core/paths.js';
+import * as paths from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { presentCommands } from '../feature/feature.js';
 import { readActive, readFeatures } from '../feature/store.js';
@@ -250,7 +240,7 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     look: ({ layout }) =>
       [...new Set([layout.dir, layout.state])].flatMap((path) => {
         const name = unreliableFileSystem(path);
-        const folder = shown(layout, path);
+        const folder = paths.shown(layout, path);
         return name === null ? [] : [{ observed: `${folder} is on ${name}`, commands: [`df -hT ${folder}`] }];
       }),
   },
@@ -297,16 +287,16 @@ export function memoryReaders(context: Context): (() => unknown)[] {
       .filter((name) => name.endsWith('.json'))
       .map((name) => reader(format, join(folder, name)));
   return [
-    reader(FOCUS, focusFile(layout)),
-    reader(KFR, kfrFile(layout)),
-    reader(RUNNING_SESSION, sessionFile(layout)),
-    () => disk.read(progressFile(layout)),
+    reader(FOCUS, paths.focusFile(layout)),
+    reader(KFR, paths.kfrFile(layout)),
+    reader(RUNNING_SESSION, paths.sessionFile(layout)),
+    () => disk.read(paths.progressFile(layout)),
     () => readFeatures(context),
     () => readActive(context),
     () => listKnowledge(context),
     () => readArchives(context),
-    ...readersIn(UNIT, doneIssuesFolder(layout)),
-    ...readersIn(CHECKPOINT, checkpointsFolder(layout)),
+    ...readersIn(UNIT, paths.doneIssuesFolder(layout)),
+    ...readersIn(CHECKPOINT, paths.checkpointsFolder(layout)),
   ];
 }
 
@@ -318,7 +308,7 @@ async function lookAtTracking({ repository, git, layout }: Context): Promise<Obs
       why: 'sessions end without a commit, and memory has no history to restore from',
       commands: ['git init'],
     };
-  const path = shownFrom(repository.root, configFile(layout));
+  const path = paths.shownFrom(repository.root, paths.configFile(layout));
   const lists = async (...args: string[]): Promise<boolean> =>
     (await must(git, ['ls-files', ...args, '--', path])) !== '';
   const asked = await attempt(async () => {

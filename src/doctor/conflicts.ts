@@ -1,16 +1,6 @@
 import { dirname, join } from 'node:path';
 import { formatArgv } from '../core/argv.js';
-import {
-  activeIssuesFolder,
-  conflictsFolder,
-  doneIssuesFolder,
-  featuresFolder,
-  keptConflict,
-  memoryFolder,
-  sessionsFolder,
-  shown,
-  shownFrom,
-} from '../core/paths.js';
+import * as paths from '../core/paths.js';
 import { conflictLines } from '../core/schema.js';
 import { must, PORCELAIN } from '../git/client.js';
 import { readBlob } from '../git/read.js';
@@ -49,7 +39,7 @@ interface Conflict {
 export async function findConflicts(context: Context): Promise<Conflict[]> {
   const { git, repository, layout } = context;
   if (!git || !repository) return [];
-  const folder = shownFrom(repository.root, layout.dir);
+  const folder = paths.shownFrom(repository.root, layout.dir);
   const [unmerged, marked] = await Promise.all([readUnmerged(git, folder), findMarked(git, [folder])]);
   const names = [...new Set([...unmerged.keys(), ...marked])].sort();
   const found = names.map((name) => judge(context, name, unmerged.get(name) ?? null));
@@ -60,14 +50,14 @@ export async function findConflicts(context: Context): Promise<Conflict[]> {
 async function judge(context: Context, name: string, stages: Stages | null): Promise<Conflict | null> {
   const { layout, disk, repository } = context;
   const path = join(repository?.root ?? '', name);
-  const file = shown(layout, path);
+  const file = paths.shown(layout, path);
   // A file that cannot be read is reported by another check.
   const before = await valueOr(undefined, () => disk.read(path));
   const lines = before ? conflictLines(before.toString('latin1')) : null;
   if (before === undefined || !(stages || lines)) return null;
   const place = { name, lines };
   const what = `${file} has a merge conflict${lines ? ` (lines ${lines.from} to ${lines.to})` : ''}`;
-  if (path.startsWith(`${memoryFolder(layout)}/`) && path.endsWith('.jsonl')) {
+  if (path.startsWith(`${paths.memoryFolder(layout)}/`) && path.endsWith('.jsonl')) {
     const why = 'nothing is recorded until it can be read';
     return { ...place, symptoms: blocking(what, 'the records of both sides', why, 'forge memory repair') };
   }
@@ -94,10 +84,10 @@ async function judge(context: Context, name: string, stages: Stages | null): Pro
 
 function kindOf({ layout }: Context, path: string): StateName | null {
   const folders: Record<StateName, string> = {
-    feature: featuresFolder(layout),
-    session: sessionsFolder(layout),
-    issue: activeIssuesFolder(layout),
-    done: doneIssuesFolder(layout),
+    feature: paths.featuresFolder(layout),
+    session: paths.sessionsFolder(layout),
+    issue: paths.activeIssuesFolder(layout),
+    done: paths.doneIssuesFolder(layout),
   };
   if (!path.endsWith('.json')) return null;
   return (Object.keys(folders) as StateName[]).find((kind) => folders[kind] === dirname(path)) ?? null;
@@ -118,18 +108,18 @@ function planFix(
 ): PlannedFix {
   const { disk, layout, git, repository } = context;
   const stamp = timestamp(context).replaceAll(/[:.]/g, '-');
-  const copy = keptConflict(layout, `${stamp}-${shown(layout, path).replaceAll('/', '-')}`);
+  const copy = paths.keptConflict(layout, `${stamp}-${paths.shown(layout, path).replaceAll('/', '-')}`);
   const isRebase = repository && operationInProgress(repository) === 'a rebase';
   const word = formatArgv([file]);
   return {
     what: [
       `merge both sides of ${file}, and tell git (git add)`,
-      `the current file, with your edits, is kept in ${shown(layout, conflictsFolder(layout))}`,
+      `the current file, with your edits, is kept in ${paths.shown(layout, paths.conflictsFolder(layout))}`,
       ...(isRebase ? ['in a rebase, "ours" is what you rebase onto, "theirs" your own commits'] : []),
     ].join('; '),
     choices,
     // Git restores its conflict until the merge is committed. The copy has the edits.
-    undo: `git checkout --merge -- ${word} && cp ${formatArgv([shown(layout, copy)])} ${word}`,
+    undo: `git checkout --merge -- ${word} && cp ${formatArgv([paths.shown(layout, copy)])} ${word}`,
     act: async () => {
       refuseHalted(disk);
       await installGuard(context);

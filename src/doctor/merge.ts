@@ -103,15 +103,7 @@ export function mergeState(
 }
 
 /** These fields belong together: one test run or one person's decision wrote all of them. */
-const PROOF = [
-  'status',
-  'unproven',
-  'verified_at',
-  'verified_commit',
-  'verified_dirty',
-  'verified_by',
-  'override',
-];
+const PROOF = 'status unproven verified_at verified_commit verified_dirty verified_by override'.split(' ');
 
 const proofOf = (feature: Feature): Fields =>
   Object.fromEntries(Object.entries(feature).filter(([field]) => PROOF.includes(field)));

@@ -2,18 +2,7 @@ import { join } from 'node:path';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
 import { parseJson } from '../core/json.js';
-import {
-  activeIssuesFile,
-  configFile,
-  featuresFile,
-  focusFile,
-  kfrFile,
-  knowledgeFile,
-  progressFile,
-  sessionFile,
-  shown,
-  shownFrom,
-} from '../core/paths.js';
+import * as paths from '../core/paths.js';
 import { conflictLines, decodeUtf8 } from '../core/schema.js';
 import { commitsTouching, readBlob } from '../git/read.js';
 import { readUnmerged } from '../git/status.js';
@@ -38,14 +27,12 @@ export async function withRescue(context: Context, error: unknown): Promise<unkn
 
 async function isUnmerged({ git, repository, layout }: Context, file: string): Promise<boolean> {
   if (!git || !repository) return false;
-  return (await readUnmerged(git, shownFrom(repository.root, join(layout.root, file)))).size > 0;
+  return (await readUnmerged(git, paths.shownFrom(repository.root, join(layout.root, file)))).size > 0;
 }
 
 /** Files that git ignores are in no commit. */
 const isIgnored = ({ layout }: Context, file: string): boolean =>
-  [sessionFile, kfrFile, featuresFile, knowledgeFile, activeIssuesFile, focusFile, progressFile].some(
-    (path) => shown(layout, path(layout)) === file,
-  );
+  paths.localPaths(layout).some((path) => join(layout.root, file).startsWith(path));
 
 /** What puts the newest good version in place of a file; null if no commit has one. */
 export async function commitHint(context: Context, file: string, keeps = true): Promise<string | null> {
@@ -59,8 +46,8 @@ export async function commitHint(context: Context, file: string, keeps = true): 
 
 async function newestGood({ git, layout, repository }: Context, file: string): Promise<string | null> {
   if (!git || !repository) return null;
-  const path = shown({ ...layout, root: repository.root }, `${layout.root}/${file}`);
-  const isConfig = file === shown(layout, configFile(layout));
+  const path = paths.shown({ ...layout, root: repository.root }, `${layout.root}/${file}`);
+  const isConfig = file === paths.shown(layout, paths.configFile(layout));
   for (const commit of await commitsTouching(git, path, LOOK_BACK)) {
     const bytes = await readBlob(git, `${commit}:${path}`);
     if (bytes && isGood(bytes, file, isConfig)) return commit;

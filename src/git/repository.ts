@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
@@ -30,7 +22,7 @@ export interface Found {
 
 const kindOf = (path: string): 'file' | 'folder' | 'link' | null => {
   try {
-    const stat = lstatSync(path);
+    const stat = fs.lstatSync(path);
     if (stat.isSymbolicLink()) return 'link';
     return stat.isDirectory() ? 'folder' : 'file';
   } catch (error) {
@@ -48,7 +40,7 @@ export function findForge(from: string): Found | null {
       throw usage('forge.link', `${dir} is a symbolic link; forge works in a real folder only.`, {
         file: dir,
       });
-    if (kind === 'folder' && mayBeRoot(folder) && existsSync(join(dir, 'config.toml')))
+    if (kind === 'folder' && mayBeRoot(folder) && fs.existsSync(join(dir, 'config.toml')))
       return { root: folder, dir, repository: projectRepository(folder) };
     if (kindOf(join(folder, '.git')) !== null || dirname(folder) === folder) return null;
   }
@@ -68,7 +60,7 @@ export function findGuarded(from: string): Found | null {
 
 /** True if this checkout may leave out files that git has. */
 export const isSparse = ({ gitDir }: Repository): boolean =>
-  existsSync(join(gitDir, 'info', 'sparse-checkout'));
+  fs.existsSync(join(gitDir, 'info', 'sparse-checkout'));
 
 /** The name is taken by something other than a folder. */
 export const isNameTaken = (root: string): boolean => kindOf(join(root, '.forge')) === 'file';
@@ -83,9 +75,9 @@ export function findRepository(from: string): Repository | null {
   for (let folder = realPath(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
     const kind = kindOf(dotGit);
-    if (kind === 'folder' && existsSync(join(dotGit, 'HEAD')))
+    if (kind === 'folder' && fs.existsSync(join(dotGit, 'HEAD')))
       // Git follows a commondir in any git dir, and would write to its target. Only those of worktrees have one.
-      return existsSync(join(dotGit, 'commondir'))
+      return fs.existsSync(join(dotGit, 'commondir'))
         ? null
         : { root: folder, gitDir: dotGit, commonDir: dotGit, kind: 'main' };
     if (kind === 'file' || kind === 'link') return throughPointer(folder, dotGit);
@@ -109,10 +101,10 @@ export function mayNamePrograms({ commonDir, gitDir }: Repository): boolean {
 
 /** A `.git` file: a linked worktree, a submodule, or a git dir kept elsewhere. */
 function throughPointer(root: string, dotGit: string): Repository | null {
-  const gitDir = statSync(dotGit, { throwIfNoEntry: false })?.isDirectory()
-    ? realpathSync.native(dotGit)
+  const gitDir = fs.statSync(dotGit, { throwIfNoEntry: false })?.isDirectory()
+    ? fs.realpathSync.native(dotGit)
     : pointedAt(root, dotGit);
-  if (gitDir === null || !existsSync(join(gitDir, 'HEAD'))) return null;
+  if (gitDir === null || !fs.existsSync(join(gitDir, 'HEAD'))) return null;
   const common = readLine(join(gitDir, 'commondir'));
   if (common !== null) return linkedWorktree(root, dotGit, gitDir, resolve(gitDir, common));
   const worktree = configuredWorktree(gitDir);
@@ -148,7 +140,7 @@ const readLine = (path: string): string | null => readText(path).split('\n')[0]?
 
 export function linkedWorktrees(commonDir: string): string[] {
   const folder = join(commonDir, 'worktrees');
-  return existsSync(folder) ? readdirSync(folder) : [];
+  return fs.existsSync(folder) ? fs.readdirSync(folder) : [];
 }
 
 /** Top folders of the repository's other worktrees on this machine. */
@@ -162,18 +154,18 @@ export function otherRoots({ commonDir, root }: Repository): string[] {
 /** The identity for trust: what linked worktrees provably share, or else the folder itself. */
 export function identityOf(root: string, repository: Repository | null): string {
   const sharing = repository?.root === root && (repository.kind === 'main' || repository.kind === 'worktree');
-  return realpathSync.native(sharing ? repository.commonDir : root);
+  return fs.realpathSync.native(sharing ? repository.commonDir : root);
 }
 
 /** A message that git passes to a hook. `replace` writes in place, because git opened it by this name. */
 export function readGitFile(from: string, name: string) {
-  const path = realpathSync.native(resolve(from, name));
-  return { path, bytes: readFileSync(path), replace: (text: string) => writeFileSync(path, text) };
+  const path = fs.realpathSync.native(resolve(from, name));
+  return { path, bytes: fs.readFileSync(path), replace: (text: string) => fs.writeFileSync(path, text) };
 }
 
 /** Exit 6 for a `.forge/` of another user unless `safe.directory` allows it, as in git (CVE-2022-24765). */
 export function refuseForeign({ root, dir, repository }: Found, env: NodeJS.ProcessEnv): void {
-  const { uid } = statSync(dir);
+  const { uid } = fs.statSync(dir);
   if (process.geteuid === undefined || uid === process.geteuid()) return;
   const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, ...rest } = env;
   const { spawnSync } = process.getBuiltinModule('node:child_process');
@@ -189,7 +181,7 @@ export function refuseForeign({ root, dir, repository }: Found, env: NodeJS.Proc
 /** Whether the index file contains these bytes: hooks cannot wait for git. Version 4 compresses names, which are not found. */
 export function indexHas({ gitDir }: Repository, bytes: string): boolean {
   try {
-    return readFileSync(join(gitDir, 'index')).includes(bytes, 'latin1');
+    return fs.readFileSync(join(gitDir, 'index')).includes(bytes, 'latin1');
   } catch {
     return false;
   }
@@ -208,11 +200,11 @@ const OPERATIONS = [
 ] as const;
 
 export const operationInProgress = ({ gitDir }: Repository): string | null =>
-  OPERATIONS.find(([file]) => existsSync(join(gitDir, file)))?.[1] ?? null;
+  OPERATIONS.find(([file]) => fs.existsSync(join(gitDir, file)))?.[1] ?? null;
 
 /** Whether this clone may lack part of its history. */
 export const isShallow = (repository: Repository | null): boolean =>
-  repository !== null && existsSync(join(repository.commonDir, 'shallow'));
+  repository !== null && fs.existsSync(join(repository.commonDir, 'shallow'));
 
 /** The commits where the history of a shallow clone ends; none in a complete clone. */
 export const readBoundary = ({ commonDir }: Repository): Set<string> =>
@@ -223,7 +215,7 @@ export async function readBranch(
   repository: Repository,
   git: (args: readonly string[]) => Promise<{ stdout: string }>,
 ): Promise<string | null> {
-  const head = readFileSync(join(repository.gitDir, 'HEAD'), 'utf8').trim();
+  const head = fs.readFileSync(join(repository.gitDir, 'HEAD'), 'utf8').trim();
   const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1];
   // A reftable repository keeps a placeholder there.
   if (branch === '.invalid')

@@ -5,8 +5,7 @@ export interface FileState {
   /** From the worktree's top folder; an untracked folder ends with a slash. */
   path: string;
   kind: 'changed' | 'untracked' | 'unmerged';
-  /** Git's letters for the change in the index and in the working tree; a dot for none. */
-  index: string;
+  /** Git's letter for the change in the working tree; a dot for none. */
   worktree: string;
   isGone: boolean;
 }
@@ -57,15 +56,10 @@ function parseRecord(record: string): FileState[] {
   const [count, kind] = RECORDS[record[0] ?? ''] ?? [];
   if (count === undefined || kind === undefined) return [];
   const fields = record.split(' ');
-  const [index = '.', worktree = '.'] = kind === 'changed' ? (fields[1] ?? '') : '';
+  const isChanged = kind === 'changed';
+  const worktree = (isChanged && fields[1]?.[1]) || '.';
   return [
-    {
-      path: fields.slice(count).join(' '),
-      kind,
-      index,
-      worktree,
-      isGone: kind === 'changed' && fields[5] === '000000',
-    },
+    { path: fields.slice(count).join(' '), kind, worktree, isGone: isChanged && fields[5] === '000000' },
   ];
 }
 

@@ -30,7 +30,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     /** VIS-02: the names and sizes in `.forge/`. */
     tree: bind(() => import('../status/status.js'), 'readTree', 'looks'),
     briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
-    /** AGT-03 */
     recall: bind(() => import('../recall/recall.js'), 'recall', 'reads'),
     next: bind(() => import('../feature/feature.js'), 'nextFreeTask', 'reads'),
     session: {
@@ -165,7 +164,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       stats: bind(() => import('../finding/finding.js'), 'findingStats', 'looks'),
       clear: bind(() => import('../finding/finding.js'), 'clearFindings'),
     },
-    /** SKL-01…06 */
     skill: {
       list: bind(() => import('../skill/skill.js'), 'listSkills', 'looks'),
       show: bind(() => import('../skill/skill.js'), 'showSkill', 'looks'),
@@ -176,7 +174,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       import: bind(() => import('../skill/skill.js'), 'importSkill'),
       export: bind(() => import('../skill/skill.js'), 'exportSkill'),
     },
-    /** LIN-01…04 */
     linear: {
       list: bind(() => import('../linear/issue.js'), 'listIssues', 'reads'),
       show: bind(() => import('../linear/issue.js'), 'showIssue', 'reads'),
@@ -191,7 +188,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     /** AGT-05: imports notes and tasks of other tools. */
     import: bind(() => import('../import/import.js'), 'importMemory'),
-    /** ART-01, ART-02 */
     artifact: {
       add: bind(() => import('../artifact/artifact.js'), 'addArtifact'),
       list: bind(() => import('../artifact/artifact.js'), 'listArtifacts', 'looks'),
@@ -229,7 +225,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     claim: bind(() => import('../events/claim.js'), 'claimTask'),
     release: bind(() => import('../events/claim.js'), 'releaseTask'),
     fleet: bind(() => import('../events/fleet.js'), 'readFleet', 'looks'),
-    /** EVT-01…03 */
     events: {
       flush: bind(() => import('../events/publish.js'), 'flushEvents', 'settles'),
       list: bind(() => import('../events/stream.js'), 'listEvents', 'looks'),

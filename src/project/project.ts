@@ -5,19 +5,7 @@ import { Disk } from '../core/disk.js';
 import { agentMark, deniedToBuilder, isBuilder } from '../core/environment.js';
 import { corrupted, ForgeError, refused, usage } from '../core/error.js';
 import { readHint, unreliableFileSystem, writeHint } from '../core/files.js';
-import {
-  activityFile,
-  configFile,
-  haltFile,
-  hookScript,
-  type Layout,
-  layoutOf,
-  localPaths,
-  promotionFile,
-  recoverFile,
-  shown,
-  shownFrom,
-} from '../core/paths.js';
+import * as paths from '../core/paths.js';
 import { decodeUtf8, encodeDocument, refuseConflict } from '../core/schema.js';
 import { oneLine, plural } from '../core/text.js';
 import type { World } from '../core/world.js';
@@ -37,7 +25,7 @@ import { type Config, decodeConfig, MAX_CONFIG_BYTES } from './config.js';
 
 /** What every operation works with: a `.forge/`, its repository and its surroundings. */
 export interface Context {
-  layout: Layout;
+  layout: paths.Layout;
   disk: Disk;
   world: World;
   repository: Repository | null;
@@ -97,7 +85,7 @@ export function contextAt(
   dryRun: boolean,
   waitMs?: number,
 ): Context {
-  const layout = layoutOf(root, repository);
+  const layout = paths.layoutOf(root, repository);
   return {
     layout,
     disk: new Disk(layout, { ...world, waitMs }, dryRun),
@@ -113,8 +101,8 @@ export function contextAt(
 /** The settings. Unknown ones become warnings. */
 export function readConfig(context: Context): Config {
   const { disk, layout } = context;
-  const file = shown(layout, configFile(layout));
-  const bytes = disk.read(configFile(layout), MAX_CONFIG_BYTES);
+  const file = paths.shown(layout, paths.configFile(layout));
+  const bytes = disk.read(paths.configFile(layout), MAX_CONFIG_BYTES);
   if (!bytes) throw corrupted('file.missing', `${file} is missing.`, { file, hint: 'forge init' });
   const text = decodeUtf8(bytes, file);
   // Only a crash leaves it empty.
@@ -164,7 +152,7 @@ export type Place = ReturnType<typeof requireRepository>;
 
 /** Exit 3 without a repository. `folder`: `.forge/` from the repository's top. */
 export function requireRepository({ repository, git, layout }: Context) {
-  if (repository && git) return { repository, git, folder: shownFrom(repository.root, layout.dir) };
+  if (repository && git) return { repository, git, folder: paths.shownFrom(repository.root, layout.dir) };
   throw refused('git.none', 'This needs git, and this folder is not in a git repository.', {
     hint: 'git init',
   });
@@ -210,19 +198,19 @@ const ACTIVITY_MS = 5000;
 export function noteActivity({ layout, world, disk, lastActivity }: Context): void {
   const at = world.now().getTime();
   const isRecent = lastActivity !== null && lastActivity <= at && at - lastActivity < ACTIVITY_MS;
-  if (!disk.dryRun && !isRecent) writeHint(activityFile(layout), { at });
+  if (!disk.dryRun && !isRecent) writeHint(paths.activityFile(layout), { at });
 }
 
 /** True while a promotion has to be completed. */
-export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(promotionFile(layout));
+export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(paths.promotionFile(layout));
 
-export const hasHooks = ({ disk, layout }: Context): boolean => disk.exists(hookScript(layout));
+export const hasHooks = ({ disk, layout }: Context): boolean => disk.exists(paths.hookScript(layout));
 
 /** True while a rollback runs, or after it was interrupted. */
-export const hasRecovery = ({ disk, layout }: Context): boolean => disk.exists(recoverFile(layout));
+export const hasRecovery = ({ disk, layout }: Context): boolean => disk.exists(paths.recoverFile(layout));
 
-function readActivity(layout: Layout): number | null {
-  const at = readHint<{ at?: unknown }>(activityFile(layout))?.at;
+function readActivity(layout: paths.Layout): number | null {
+  const at = readHint<{ at?: unknown }>(paths.activityFile(layout))?.at;
   return typeof at === 'number' ? at : null;
 }
 
@@ -233,12 +221,12 @@ export async function findTracked({
   layout,
 }: Context): Promise<{ message: string; fix: string } | null> {
   if (!git || !repository) return null;
-  const paths = localPaths(layout).map((path) => shownFrom(repository.root, path));
-  const found = await trackedFiles(git, paths);
+  const local = paths.localPaths(layout).map((path) => paths.shownFrom(repository.root, path));
+  const found = await trackedFiles(git, local);
   if (found.length === 0) return null;
   return {
     message: `git tracks ${plural(found.length, 'machine-local file')}: ${found.slice(0, 3).join(', ')}`,
-    fix: `git rm -r --cached -q --ignore-unmatch -- ${formatArgv(paths)}`,
+    fix: `git rm -r --cached -q --ignore-unmatch -- ${formatArgv(local)}`,
   };
 }
 
@@ -254,23 +242,23 @@ interface Halt {
 /** Null when writing is not halted. An unreadable file halts as well. */
 export function readHalt(disk: Disk): Halt | null {
   if (!isHalted(disk)) return null;
-  const path = haltFile(disk.layout);
+  const path = paths.haltFile(disk.layout);
   const halt = readHint<Halt>(path);
   return Array.isArray(halt?.reasons)
     ? halt
-    : { at: '', reasons: [`${shown(disk.layout, path)} cannot be read`] };
+    : { at: '', reasons: [`${paths.shown(disk.layout, path)} cannot be read`] };
 }
 
 /** Takes the lock. An existing halt keeps its first reasons. */
 export function writeHalt(disk: Disk, halt: Halt): void {
   disk.withLock(() => {
-    if (!isHalted(disk)) disk.replace(haltFile(disk.layout), encodeDocument(halt));
+    if (!isHalted(disk)) disk.replace(paths.haltFile(disk.layout), encodeDocument(halt));
   });
 }
 
-export const clearHalt = (disk: Disk): void => disk.remove(haltFile(disk.layout));
+export const clearHalt = (disk: Disk): void => disk.remove(paths.haltFile(disk.layout));
 
-export const isHalted = (disk: Disk): boolean => disk.exists(haltFile(disk.layout));
+export const isHalted = (disk: Disk): boolean => disk.exists(paths.haltFile(disk.layout));
 
 /** Exit 4 `memory.corrupted` for every writing command during a halt. */
 export function refuseHalted(disk: Disk): void {

@@ -50,14 +50,7 @@ describe('a damaged file', () => {
   });
 
   it.each([
-    [
-      'a value that is none of the allowed',
-      { status: 'later' },
-      'items[1].status',
-      '"later"',
-      '"open" | "done"',
-      9,
-    ],
+    ['another value', { status: 'later' }, 'items[1].status', '"later"', '"open" | "done"', 9],
     ['a missing field', {}, 'items[1].id', null, 'string', 1],
     ['a value of another type', { id: 7 }, 'items[1].id', '7', 'string', 8],
     ['a text of another form', { id: 'a/b' }, 'items[1].id', '"a/b"', 'text like /^[A-Z]+$/', 8],
@@ -65,14 +58,7 @@ describe('a damaged file', () => {
     ['a number too small', { priority: 0 }, 'items[1].priority', '0', 'at least 1', 9],
     ['a number too large', { priority: 5 }, 'items[1].priority', '5', 'at most 4', 9],
     ['a value of no form', { needs: 7 }, 'items[1].needs', '7', 'null or string or array', 9],
-    [
-      'a list of the wrong things',
-      { needs: [7] },
-      'items[1].needs',
-      '[7]',
-      'null or string or a list of string',
-      9,
-    ],
+    ['a wrong list', { needs: [7] }, 'items[1].needs', '[7]', 'null or string or a list of string', 9],
   ])('B-12 names line, field, what it found and allows: %s', (_, bad, field, found, allowed, line) => {
     const second = 'id' in bad || Object.keys(bad).length === 0 ? bad : { id: 'B', ...bad };
     const error = failure(() => decode({ schema_version: '3.1', items: [{ id: 'A' }, second] }));

@@ -135,16 +135,15 @@ describe('terminal control in text', () => {
     const project = await makeStarted({ world: fixedClock() });
     const before = snapshot(project.dir);
     const evil = [
-      '\u001b]0;title\u0007',
-      '\u001b]52;c;ZXZpbA==\u0007',
+      ...[
+        '\u001b]0;title\u0007',
+        '\u001b]52;c;ZXZpbA==\u0007',
+        'safe\revil',
+        'abc\u202egnp.exe',
+        '\u009b31m',
+      ],
       '\u001b]8;;https://evil.example\u001b\\click\u001b]8;;\u001b\\',
-      'safe\revil',
-      'abc\u202egnp.exe',
-      '\u2067isolated\u2069',
-      '\u009b31m',
-      'hidden \u{e0041}\u{e0042} tags',
-      'zero\u200bwidth',
-      'back\bspace',
+      ...['\u2067isolated\u2069', 'hidden \u{e0041}\u{e0042} tags', 'zero\u200bwidth', 'back\bspace'],
     ];
     for (const text of evil)
       for (const line of [

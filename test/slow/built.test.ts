@@ -102,16 +102,9 @@ describe('the built command line', () => {
     const bytes = readFileSync(file);
     rmSync(file);
     project.write('.git/message', 'Fix\n');
-    for (const args of [
-      ['session', 'start'],
-      ['progress', 'add', 'x'],
-      ['status'],
-      ['where'],
-      ['briefing'],
-      ['hook', 'git', 'prepare-commit-msg', '.git/message'],
-      ['hook', 'git', 'pre-push', 'origin', 'url'],
-    ])
-      expect(forge(...args), args.join(' ')).toMatchObject({ exitCode: 0 });
+    const hooks = ['hook git prepare-commit-msg .git/message', 'hook git pre-push origin url'];
+    for (const line of ['session start', 'progress add x', 'status', 'where', 'briefing', ...hooks])
+      expect(forge(...line.split(' ')), line).toMatchObject({ exitCode: 0 });
     expect(forge('feature', 'verify', 'F-1').stderr).toContain('execa.cjs');
     writeFileSync(file, bytes);
     expect(forge('session', 'end').stdout).toMatch(/commit +[0-9a-f]{7}/);

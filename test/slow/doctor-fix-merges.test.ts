@@ -36,14 +36,8 @@ describe('LAY-09 forge doctor --fix, after', () => {
     const { fixes, exitCode } = await fix(project);
     expect([exitCode, fixes.map(({ done }) => done)]).toEqual([0, [true]]);
     expect(stored(project)).toEqual(MERGED);
-    expect(fixes[0]?.choices).toContainEqual({
-      id: 'A',
-      field: 'name',
-      ours: 'ours',
-      theirs: 'a',
-      value: 'ours',
-      why: 'ours: only it changed',
-    });
+    const sides = { ours: 'ours', theirs: 'a', value: 'ours', why: 'ours: only it changed' };
+    expect(fixes[0]?.choices).toContainEqual({ id: 'A', field: 'name', ...sides });
     // The previous file is kept. Finishing the merge is up to the person.
     expect(readdirSync(project.path(KEPT)).map((name) => project.read(`${KEPT}/${name}`))).toEqual([before]);
     expect([unmerged(project), existsSync(project.path('.git/MERGE_HEAD'))]).toEqual(['', true]);
@@ -56,11 +50,8 @@ describe('LAY-09 forge doctor --fix, after', () => {
     const project = await diverge(BASE, OURS, THEIRS);
     expect(git(project, 'rebase', 'other')).toBe(1);
     expect((await fix(project)).fixes[0]?.what).toMatch(/"ours" is what you rebase onto/);
-    expect(
-      stored(project)
-        .map(({ id }) => id)
-        .sort(),
-    ).toEqual(['A', 'C', 'D']);
+    const ids = stored(project).map(({ id }) => id);
+    expect(ids.sort()).toEqual(['A', 'C', 'D']);
     expect(storedFeature(project, 'A')).toEqual(MERGED[0]);
     expect(git(project, '-c', 'core.editor=true', 'rebase', '--continue')).toBe(0);
   });

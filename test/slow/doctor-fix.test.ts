@@ -87,28 +87,19 @@ describe('LAY-09 forge doctor --fix', () => {
     project.write('.git/forge/halt.json', '{"at":"2026-03-01T10:00:00.000Z","reasons":["x"]}');
     const before = project.read(FILE);
     const { fixes, exitCode } = await fix(project);
-    expect([exitCode, fixes[0]?.done, fixes[0]?.problem]).toEqual([
-      1,
-      false,
-      expect.stringContaining('halted'),
-    ]);
+    const problem = expect.stringContaining('halted');
+    expect([exitCode, fixes[0]]).toMatchObject([1, { done: false, problem }]);
     expect(project.read(FILE)).toBe(before);
   });
 
   it('every command that reads the file names it', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
-    expect((await forgeJson(project, [])).next).toEqual([
-      'forge doctor',
-      'git status   # a merge is in progress',
-    ]);
+    const next = ['forge doctor', 'git status   # a merge is in progress'];
+    expect((await forgeJson(project, [])).next).toEqual(next);
     for (const args of [['feature', 'list'], ['next'], ['briefing'], ['session', 'start']]) {
-      const error = await forgeError(project, args);
-      expect([args, error.code, error.hint]).toEqual([
-        args,
-        'file.conflict',
-        expect.stringContaining('forge doctor --fix'),
-      ]);
+      const hint = expect.stringContaining('forge doctor --fix');
+      expect(await forgeError(project, args)).toMatchObject({ code: 'file.conflict', hint });
     }
   });
 

@@ -106,8 +106,7 @@ describe('forge doctor where something is damaged', () => {
       expect.stringMatching(/dubious ownership.* → git config --global --add safe\.directory/),
     ]);
     writeFileSync(join(home, '.gitconfig'), `[safe]\n\tdirectory = ${project.dir}\n`);
-    const told = look();
-    expect(told).toContainEqual(expect.stringMatching(/EACCES|permission denied/i));
+    expect(look()).toContainEqual(expect.stringMatching(/EACCES|permission denied/i));
   });
 });
 
@@ -145,9 +144,8 @@ describe('forge doctor about the repository', () => {
     tracked.write('.gitignore', '.forge\n');
     expect((await doctor(tracked)).found).toEqual(['degraded: git ignores .forge/']);
     mkdirSync(tracked.path('src/deep'), { recursive: true });
-    expect((await doctor({ dir: tracked.path('src/deep') })).found).toEqual([
-      'degraded: git ignores .forge/',
-    ]);
+    const below = { dir: tracked.path('src/deep') };
+    expect((await doctor(below)).found).toEqual(['degraded: git ignores .forge/']);
   });
 });
 
@@ -207,9 +205,8 @@ describe('forge doctor --agent', () => {
 const SCRIPT = '.git/forge/hook';
 const RECOVER = '.git/forge/recover.json';
 
-async function findings(project: Project): Promise<Diagnosis['findings']> {
-  return (JSON.parse((await runForge(project, ['doctor', '--json'])).stdout) as Diagnosis).findings;
-}
+const findings = async (project: Project): Promise<Diagnosis['findings']> =>
+  (JSON.parse((await runForge(project, ['doctor', '--json'])).stdout) as Diagnosis).findings;
 
 const found = async (project: Project): Promise<string[]> => rowsOf(await findings(project));
 

@@ -10,12 +10,7 @@ import {
 } from '../support/typed.js';
 
 const BRANCHES = [
-  '$(touch>pwned)',
-  '--help',
-  ';touch$IFS/pwned;',
-  '`touch>pwned`',
-  'it\'s-"quoted"|&',
-  'ünïcode/🌱',
+  ...['$(touch>pwned)', '--help', ';touch$IFS/pwned;', '`touch>pwned`', 'it\'s-"quoted"|&', 'ünïcode/🌱'],
   'b'.repeat(200),
 ];
 
@@ -29,9 +24,8 @@ describe('unusual names', () => {
 
       const started = typedJson<{ session: { branch: string } }>(project, ['session', 'start']);
       expect(started.session.branch).toBe(branch);
-      expect(project.read('.forge/memory/short-term/progress.txt')).toContain(
-        `Started - branch: ${branch}\n`,
-      );
+      const log = project.read('.forge/memory/short-term/progress.txt');
+      expect(log).toContain(`Started - branch: ${branch}\n`);
       const learned = ['--learned', `on branch ${project.git('rev-list', '--count', 'HEAD')}`];
       expectSessionCommit(project, typedJson<Ended>(project, ['session', 'end', ...learned]));
 
@@ -41,17 +35,8 @@ describe('unusual names', () => {
   });
 
   const NAMES = [
-    'new\nline',
-    'esc\u001b]0;title\u0007',
-    ' lead',
-    'tab\there',
-    '"quoted"',
-    'back\\slash',
-    '-rf',
-    '$(touch pwned)',
-    'ünï',
-    '*',
-    ':(top)x',
+    ...['new\nline', 'esc\u001b]0;title\u0007', ' lead', 'tab\there', '"quoted"', 'back\\slash', '-rf'],
+    ...['$(touch pwned)', 'ünï', '*', ':(top)x'],
   ];
 
   it('B-42 SES-06 commits files of .forge/skills with any name, byte for byte', () => {
@@ -61,10 +46,10 @@ describe('unusual names', () => {
 
     expectSessionCommit(project, workAndEnd(project));
 
-    for (const name of NAMES)
-      expect(project.git('cat-file', 'blob', `HEAD:.forge/skills/odd/${name}/${name}.md`)).toBe(
-        `of ${JSON.stringify(name)}`,
-      );
+    for (const name of NAMES) {
+      const stored = project.git('cat-file', 'blob', `HEAD:.forge/skills/odd/${name}/${name}.md`);
+      expect(stored).toBe(`of ${JSON.stringify(name)}`);
+    }
     expect(changedPaths(project)).toEqual([]);
     expect(project.has('pwned')).toBe(false);
   });
@@ -82,13 +67,8 @@ describe('unusual names', () => {
 
   it('B-42 escapes commit subjects', () => {
     const project = makeForgeRepository();
-    project.git(
-      'commit',
-      '--allow-empty',
-      '--cleanup=verbatim',
-      '-qm',
-      'red \u001b[31m and \u001b]0;title\u0007\n',
-    );
+    const message = 'red \u001b[31m and \u001b]0;title\u0007\n';
+    project.git('commit', '--allow-empty', '--cleanup=verbatim', '-qm', message);
     const briefing = typed(project, ['session', 'start']);
     expect(briefing).not.toContain('\u001b');
     expect(briefing).toContain('red <U+001B>[31m');

@@ -10,10 +10,7 @@ if (!hasTmux) process.stderr.write('SKIPPED: tmux is not installed, no screen of
 const WIDTHS = [20, 40, 60, 80, 160];
 const COMMANDS = [
   ...[[], ['status'], ['session', 'start'], ['feature', 'list'], ['next'], ['session', 'list']],
-  ...[
-    ['memory', 'log'],
-    ['checkpoint', 'list'],
-  ],
+  ...['memory log', 'checkpoint list'].map((line) => line.split(' ')),
 ];
 const WIDE_NAME = '登录页面 👩‍💻 works: a long name that no narrow terminal has room for in one line of it';
 
@@ -73,10 +70,10 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
 
   it('VIS-01 columns stay aligned beside wide characters', async () => {
     const project = await makeForge();
-    for (const name of ['登录', 'é́ combining', 'plain'])
-      await forgeJson(project, ['session', 'start', '--task', name]).then(() =>
-        forgeJson(project, ['session', 'end', '--next', name]),
-      );
+    for (const name of ['登录', 'é́ combining', 'plain']) {
+      await forgeJson(project, ['session', 'start', '--task', name]);
+      await forgeJson(project, ['session', 'end', '--next', name]);
+    }
     const { lines } = await onScreen(project.dir, ['session', 'list'], { columns: 100, env: UTF8 });
     const rows = lines.filter((line) => line.includes('-session-'));
     expect(rows).toHaveLength(3);

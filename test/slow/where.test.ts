@@ -7,14 +7,7 @@ import { makeConflict } from '../support/fixes.js';
 import { fixedClock, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { makeForge, makeStarted, PROGRESS, SESSION } from '../support/forge-project.js';
 import { abandon } from '../support/kills.js';
-import {
-  changedPaths,
-  commitAll,
-  makeFolder,
-  makeRepository,
-  type Project,
-  projectAt,
-} from '../support/project.js';
+import { changedPaths, commitAll, makeFolder, makeRepository, projectAt } from '../support/project.js';
 import { makeForgeRepository, typed, typedError, typedJson, workAndEnd } from '../support/typed.js';
 
 interface Where {
@@ -70,18 +63,15 @@ describe('forge alone', () => {
     await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout'], { world });
     const idle = await step();
     expect(idle.next).toEqual(['forge start', 'forge briefing']);
-    for (const line of idle.next)
-      expect([
-        line,
-        (await runForge(project, line.replace(/ +#.*/, '').split(' ').slice(1), { world })).exitCode,
-      ]).toEqual([line, 0]);
+    for (const line of idle.next) {
+      const words = line.replace(/ +#.*/, '').split(' ').slice(1);
+      expect([line, (await runForge(project, words, { world })).exitCode]).toEqual([line, 0]);
+    }
 
     const running = await step();
     expect(running.session).toMatchObject({ id: '2026-03-01-session-001', task: 'FORGE-001: Login' });
-    expect(running.next.slice(0, 2)).toEqual([
-      'forge log "what you just did"',
-      'forge done FORGE-001   # Login',
-    ]);
+    const steps = ['forge log "what you just did"', 'forge done FORGE-001   # Login'];
+    expect(running.next.slice(0, 2)).toEqual(steps);
     expect((await runForge(project, [], { world })).stdout).toBe(`Project   ${project.dir} (main)
 Session   2026-03-01-session-001, since 10:00 UTC
 Task      FORGE-001: Login
@@ -160,10 +150,7 @@ describe('worktrees, clones and copies', () => {
     const origin = makeForgeRepository();
     origin.git('add', '.forge');
     origin.git('commit', '-qm', 'Forge');
-    const [one, two] = ['one', 'two'].map((name) => projectAt(join(makeFolder(), name))) as [
-      Project,
-      Project,
-    ];
+    const [one, two] = [projectAt(join(makeFolder(), 'one')), projectAt(join(makeFolder(), 'two'))];
     const ended = [one, two].map((clone) => {
       origin.git('clone', '-q', origin.dir, clone.dir);
       return workAndEnd(clone);

@@ -172,10 +172,9 @@ function makeStdin(io: Io, name: string): (what: string) => Promise<Buffer> {
   return async (what) => {
     if (consumed) throw usage('stdin.twice', 'Only one "-" can be read from stdin.');
     consumed = true;
+    const hint = `${name} - <FILE\nCOMMAND | ${name} -`;
     if (io.stdin.isTerminal)
-      throw usage('stdin.terminal', `"-" reads ${what} from stdin, but stdin is a terminal.`, {
-        hint: `${name} - <FILE\nCOMMAND | ${name} -`,
-      });
+      throw usage('stdin.terminal', `"-" reads ${what} from stdin, but stdin is a terminal.`, { hint });
     return io.stdin.read();
   };
 }
@@ -186,9 +185,8 @@ async function readFileArgument(path: string): Promise<Buffer> {
     // One byte more than allowed. A device never ends.
     for await (const chunk of createReadStream(path, { end: MAX_INPUT_BYTES })) chunks.push(chunk as Buffer);
   } catch (error) {
-    throw usage('file.unreadable', `${path} cannot be read: ${(error as Error).message.split(',')[0]}.`, {
-      file: path,
-    });
+    const message = `${path} cannot be read: ${(error as Error).message.split(',')[0]}.`;
+    throw usage('file.unreadable', message, { file: path });
   }
   return Buffer.concat(chunks);
 }

@@ -83,11 +83,8 @@ export async function refuseFields(
       hint: `Remove the character ${codePoint(first.value)}.`,
     });
   if (records) await opened?.guard.refuseInput(found);
-  throw new ForgeError(
-    'secret',
-    `guard.${first.class}`,
-    `${first.field}: ${first.what} (rule ${first.rule}).`,
-  );
+  const message = `${first.field}: ${first.what} (rule ${first.rule}).`;
+  throw new ForgeError('secret', `guard.${first.class}`, message);
 }
 
 function openOrNull(forge: () => Forge): Forge | null {

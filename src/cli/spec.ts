@@ -49,10 +49,8 @@ export function folderOf(io: Io, dir: string | undefined): string {
   const wanted = dir ?? (io.env.FORGE_DIR || '.');
   const path = isAbsolute(wanted) ? wanted : resolve(currentFolder(io), wanted);
   const real = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? realPath(path) : null;
-  if (real === null)
-    throw usage('folder.missing', `There is no folder ${path}.`, {
-      hint: `mkdir -p ${formatArgv([wanted])}`,
-    });
+  const hint = `mkdir -p ${formatArgv([wanted])}`;
+  if (real === null) throw usage('folder.missing', `There is no folder ${path}.`, { hint });
   return basename(real) === '.forge' ? dirname(real) : real;
 }
 
@@ -61,9 +59,8 @@ function currentFolder(io: Io): string {
     return io.cwd();
   } catch {
     const name = io.env.PWD ? ` (${io.env.PWD})` : '';
-    throw usage('folder.gone', `The current folder${name} no longer exists.`, {
-      hint: 'cd to another folder',
-    });
+    const hint = 'cd to another folder';
+    throw usage('folder.gone', `The current folder${name} no longer exists.`, { hint });
   }
 }
 

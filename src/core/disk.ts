@@ -63,10 +63,8 @@ export class Disk {
   checkHeld(): void {
     if (this.isHeld?.() ?? true) return;
     const file = paths.lockFile(this.layout);
-    throw refused('lock.lost', `${file} is no longer held by this process; nothing was written.`, {
-      file,
-      hint: 'Run the command again.',
-    });
+    const message = `${file} is no longer held by this process; nothing was written.`;
+    throw refused('lock.lost', message, { file, hint: 'Run the command again.' });
   }
 
   /** The bytes of a file; null when it does not exist. */
@@ -87,10 +85,8 @@ export class Disk {
     const { value, bytes } = this.readDocument(format, path, null);
     if (value !== null) return { value, path, bytes };
     const file = paths.shown(this.layout, path);
-    throw corrupted('file.missing', `${file} is missing.`, {
-      file,
-      hint: 'forge init   # restores what is missing',
-    });
+    const hint = 'forge init   # restores what is missing';
+    throw corrupted('file.missing', `${file} is missing.`, { file, hint });
   }
 
   /** Replaces one file; `expected` are the bytes that it must still have (exit 3). The caller holds the lock. */

@@ -4,8 +4,6 @@ import { isAbsolute, join } from 'node:path';
 import { type ForgeError, refused } from './error.js';
 import { oneOf } from './text.js';
 
-type Environment = Record<string, string | undefined>;
-
 /** Variables that commands from the repository get: programs, homes, caches, locale, network. None of them holds a token. */
 const PASSED = new RegExp(
   `^(${[
@@ -39,11 +37,8 @@ export const homeFolder = (env: NodeJS.ProcessEnv): string =>
   [env.HOME ?? '', homedir()].find(isAbsolute) ?? userInfo().homedir;
 
 /** The XDG specification makes relative paths invalid. They would lead into the repository. */
-const xdgFolder = (
-  env: NodeJS.ProcessEnv,
-  name: 'XDG_STATE_HOME' | 'XDG_CONFIG_HOME',
-  home: string,
-): string => join(env[name]?.startsWith('/') ? env[name] : join(homeFolder(env), home), 'forge');
+const xdgFolder = (env: NodeJS.ProcessEnv, name: string, home: string): string =>
+  join(env[name]?.startsWith('/') ? env[name] : join(homeFolder(env), home), 'forge');
 
 /** Where forge keeps a person's state, outside every repository. */
 export const stateHome = (env: NodeJS.ProcessEnv): string => xdgFolder(env, 'XDG_STATE_HOME', '.local/state');
@@ -52,23 +47,19 @@ export const stateHome = (env: NodeJS.ProcessEnv): string => xdgFolder(env, 'XDG
 export function readOwners(env: NodeJS.ProcessEnv): string[] {
   try {
     const path = join(xdgFolder(env, 'XDG_CONFIG_HOME', '.config'), 'owners');
-    const lines = readFileSync(path, 'utf8')
-      .slice(0, 64 * 1024)
-      .split(/\r?\n/);
+    const text = readFileSync(path, 'utf8').slice(0, 64 * 1024);
+    const lines = text.split(/\r?\n/);
     return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   } catch {
     return [];
   }
 }
 
-const ROLES = ['builder', 'supervisor'];
-
 /** Unset means supervisor. Exit 2 for a misspelt role, which must not give a builder more rights. */
-export function isBuilder(env: Environment): boolean {
-  const role = env.FORGE_ROLE?.trim().toLowerCase() ?? '';
-  return (
-    role !== '' && oneOf(ROLES, role, 'FORGE_ROLE', 'role.unknown', { field: 'FORGE_ROLE' }) === 'builder'
-  );
+export function isBuilder(env: NodeJS.ProcessEnv): boolean {
+  const role = env.FORGE_ROLE?.trim().toLowerCase() || 'supervisor';
+  const field = 'FORGE_ROLE';
+  return oneOf(['builder', 'supervisor'], role, field, 'role.unknown', { field }) === 'builder';
 }
 
 /** LTM-12. `what` a builder may not change: it works, and its supervisor decides. */
@@ -79,9 +70,7 @@ export const deniedToBuilder = (what: string): ForgeError =>
   });
 
 /** Variables that agents set for what they run. Not CODEX_HOME and the like, which people export in their shells. */
-const AGENT_MARKS = 'CLAUDECODE GEMINI_CLI CODEX_THREAD_ID CODEX_SANDBOX OPENCODE AGENT CURSOR_AGENT'.split(
-  ' ',
-);
+const MARKS = 'CLAUDECODE GEMINI_CLI CODEX_THREAD_ID CODEX_SANDBOX OPENCODE AGENT CURSOR_AGENT'.split(' ');
 
 /** The first variable that shows that an agent started this process; null without one. */
-export const agentMark = (env: Environment): string | null => AGENT_MARKS.find((name) => env[name]) ?? null;
+export const agentMark = (env: NodeJS.ProcessEnv): string | null => MARKS.find((name) => env[name]) ?? null;

@@ -47,11 +47,11 @@ export function diskError(error: unknown, path: string): ForgeError {
 export const SANDBOX_HINT =
   "In an agent's sandbox, use the tools of forge's MCP server, which runs outside of it: learn, feature_verify, memory_record, session_end.";
 
-const notPlain = (path: string, code: string): ForgeError =>
-  corrupted('file.kind', `${path} ${NOT_PLAIN[code]}; forge reads and writes plain files only.`, {
-    file: path,
-    hint: 'Replace it by a plain file with the same content.',
-  });
+function notPlain(path: string, code: string): ForgeError {
+  const message = `${path} ${NOT_PLAIN[code]}; forge reads and writes plain files only.`;
+  const hint = 'Replace it by a plain file with the same content.';
+  return corrupted('file.kind', message, { file: path, hint });
+}
 
 function onDisk<T>(path: string, work: () => T): T {
   try {
@@ -174,10 +174,8 @@ function requireUnchanged({ path, expected, name = path }: Write): void {
   if (expected === undefined) return;
   const now = readPlain(path, Number.MAX_SAFE_INTEGER);
   if (now === expected || (now && expected?.equals(now))) return;
-  throw refused('file.changed', `${name} was changed by another program meanwhile; nothing was written.`, {
-    file: name,
-    hint: 'Run the command again.',
-  });
+  const message = `${name} was changed by another program meanwhile; nothing was written.`;
+  throw refused('file.changed', message, { file: name, hint: 'Run the command again.' });
 }
 
 const writeNew = (path: string, bytes: Buffer, mode = 0o666): void =>

@@ -119,8 +119,6 @@ function release(path: string, mine: string): void {
 function heldBy(path: string): Error {
   const holder = readHolder(path);
   const who = holder ? `process ${holder.pid} on ${oneLine(holder.host, 100)}` : 'another program';
-  return refused('lock.held', `${path} is held by ${who}.`, {
-    file: path,
-    hint: 'Wait until it has finished. If that host or process is gone for good, remove the file.',
-  });
+  const hint = 'Wait until it has finished. If that host or process is gone for good, remove the file.';
+  return refused('lock.held', `${path} is held by ${who}.`, { file: path, hint });
 }

@@ -36,10 +36,9 @@ function requireInside(real: string, top: string, name: string): void {
   const [first, ...parts] = real.slice(top.length).split(sep).slice(1);
   const isReserved = first === '.forge' || first === '.git' || parts.includes('.git');
   if (real === top || (real.startsWith(top + sep) && !isReserved)) return;
-  throw refused('agent.link', `${name} leads out of the project (to ${real}); nothing was written.`, {
-    file: name,
-    hint: 'Put a plain file in its place, or wire the agent for yourself: --user',
-  });
+  const message = `${name} leads out of the project (to ${real}); nothing was written.`;
+  const hint = 'Put a plain file in its place, or wire the agent for yourself: --user';
+  throw refused('agent.link', message, { file: name, hint });
 }
 
 /** Replaces or (with null) removes files, and keeps their modes. Exit 3 if one was changed since it was read. */

@@ -49,16 +49,11 @@ export function decodeDocument<T>(format: Format<T>, bytes: Buffer, file: string
   const { schema_version: given = '1.0' } = raw;
   const version = typeof given === 'string' ? given : JSON.stringify(given);
   const major = /^[1-9]\d*(\.\d+)?$/.test(version) ? Number.parseInt(version, 10) : Number.NaN;
-  if (Number.isNaN(major))
-    throw corrupted('file.version', `${file}: schema_version ${JSON.stringify(version)} is not a version.`, {
-      file,
-    });
+  const problem = `${file}: schema_version ${JSON.stringify(version)} is not a version.`;
+  if (Number.isNaN(major)) throw corrupted('file.version', problem, { file });
+  const newer = `${file} has format ${version}; this forge knows ${format.version} and leaves it untouched.`;
   if (major > Number.parseInt(format.version, 10))
-    throw refused(
-      'file.newer',
-      `${file} has format ${version}; this forge knows ${format.version} and leaves it untouched.`,
-      { file, hint: UPDATE_HINT },
-    );
+    throw refused('file.newer', newer, { file, hint: UPDATE_HINT });
   if (typeof raw.schema_version !== 'string') raw.schema_version = version;
   return validate(format, raw, text, file);
 }
@@ -93,11 +88,8 @@ export function refuseConflict(text: string, file: string, hint: string): void {
   const lines = conflictLines(text);
   if (lines === null) return;
   const { from, to } = lines;
-  throw corrupted('file.conflict', `${file}:${from}: it has a merge conflict (lines ${from} to ${to}).`, {
-    file,
-    line: from,
-    hint,
-  });
+  const message = `${file}:${from}: it has a merge conflict (lines ${from} to ${to}).`;
+  throw corrupted('file.conflict', message, { file, line: from, hint });
 }
 
 function validate<T>(
@@ -113,11 +105,8 @@ function validate<T>(
   const issue = result.error.issues[0] as z.core.$ZodIssue;
   const line = lineAt(text, locateJson(text, issue.path as (string | number)[]));
   const field = fieldName(issue.path);
-  throw corrupted('file.schema', `${file}:${line}: ${field}: ${describeIssue(issue, value)}.`, {
-    file,
-    line,
-    field,
-  });
+  const message = `${file}:${line}: ${field}: ${describeIssue(issue, value)}.`;
+  throw corrupted('file.schema', message, { file, line, field });
 }
 
 /** `features[3].status` */

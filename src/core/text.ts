@@ -35,12 +35,11 @@ export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEX
       hint: 'Keep the long text in a file and name the file.',
     });
   const hidden = HIDDEN.exec(text);
-  if (hidden)
-    throw usage(
-      'text.hidden_character',
-      `${what} has the control or invisible character ${codePoint(hidden[0])} at position ${hidden.index}.`,
-      { hint: `Remove the character ${codePoint(hidden[0])}.` },
-    );
+  if (hidden) {
+    const char = codePoint(hidden[0]);
+    const message = `${what} has the control or invisible character ${char} at position ${hidden.index}.`;
+    throw usage('text.hidden_character', message, { hint: `Remove the character ${char}.` });
+  }
   if (!lines && /[\n\u2028\u2029]/.test(text)) throw usage('text.lines', `${what} must be one line.`);
   return text;
 }

@@ -12,6 +12,8 @@ export interface Added {
   commit: string | null;
 }
 
+type OnAdded = (added: Added) => void;
+
 const MAX_LINE_BYTES = 1024 * 1024;
 /** Git's prefixes of added and removed lines. No other line of its output begins with them. */
 const [GAINED, LOST] = ['\u0001', '\u0002'];
@@ -28,18 +30,14 @@ const FORM = '--format=commit %H%n%w(0,4,4)%B';
 const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', FORM, '--encoding=UTF-8'];
 
 /** The staged changes. `tracked`: including those that `git commit -a` would stage. */
-export const readStaged = (git: Git, onAdded: (added: Added) => void, tracked = false): Promise<void> =>
+export const readStaged = (git: Git, onAdded: OnAdded, tracked = false): Promise<void> =>
   read(git, [...STILL, 'diff', tracked ? 'HEAD' : '--cached', ...PATCH], onAdded);
 
 /** What a range's commits add (`A..B`, or ids, `^` in front of excluded ones), with messages. Exit 6 for an invalid one. */
-export const readRange = (
-  git: Git,
-  range: string | readonly string[],
-  onAdded: (added: Added) => void,
-): Promise<void> =>
+export const readRange = (git: Git, range: string | readonly string[], onAdded: OnAdded): Promise<void> =>
   read(git, ['log', ...LOG, ...PATCH, '--end-of-options', ...[range].flat(), '--'], onAdded);
 
-async function read(git: Git, args: readonly string[], onAdded: (added: Added) => void): Promise<void> {
+async function read(git: Git, args: readonly string[], onAdded: OnAdded): Promise<void> {
   const reader = new PatchReader(onAdded);
   const { code, stderr } = await git(args, { timeout: 600_000, onStdout: (chunk) => reader.push(chunk) });
   if (code !== 0) throw gitError(args, stderr);
@@ -59,7 +57,7 @@ class PatchReader {
   private newLine = 1;
   private height = 0;
 
-  constructor(private readonly onAdded: (added: Added) => void) {}
+  constructor(private readonly onAdded: OnAdded) {}
 
   push(chunk: Buffer): void {
     this.lines.push(chunk);

@@ -97,17 +97,13 @@ export async function backUp(
 }
 
 /** Restores the files of a backup byte for byte, with their exact modes. */
-export async function writeKept(
-  workspace: Workspace,
-  ref: string,
-  files: readonly KeptFile[],
-): Promise<void> {
-  const tree = (await workspace.git(['rev-parse', `${ref}^{tree}`])).trim();
-  const raw = await openRaw(workspace, tree);
+export async function writeKept(place: Workspace, ref: string, files: readonly KeptFile[]): Promise<void> {
+  const tree = (await place.git(['rev-parse', `${ref}^{tree}`])).trim();
+  const raw = await openRaw(place, tree);
   const input = listed(files.map(({ path }) => path));
   await raw(['checkout-index', '--force', '-z', '--stdin'], { input });
   for (const { path, mode } of files) {
-    const at = pathIn(workspace.root, path);
+    const at = pathIn(place.root, path);
     if (!lstatSync(at).isSymbolicLink()) chmodSync(at, mode);
   }
 }

@@ -113,9 +113,8 @@ async function withoutLocalPrograms(git: Git): Promise<Settings> {
     .map(({ key }) => [key, own.get(key) ?? SIGNERS[key] ?? (key.endsWith('.required') ? 'false' : '')]);
 }
 
-interface MustOptions extends GitOptions {
-  codes?: readonly number[];
-}
+/** `codes`: the exit codes of success; default 0. */
+type MustOptions = GitOptions & { codes?: readonly number[] };
 
 /** The output of a git command that must succeed (exit 6 otherwise). */
 export async function must(
@@ -208,12 +207,8 @@ interface Call {
   onStderr?(chunk: Buffer): void;
 }
 
-interface Ended {
-  code: number;
-  /** Empty if `onStdout` takes it. */
-  stdout: Buffer;
-  stderr: string;
-}
+/** `stdout` is empty if `onStdout` takes it. */
+type Ended = Omit<GitResult, 'stdout'> & { stdout: Buffer };
 
 /** Starts git. It and its pipes are closed at the time limit, and if a callback throws. */
 function start(args: readonly string[], call: Call): { child: ChildProcess; ended: Promise<Ended> } {
@@ -379,11 +374,7 @@ export function gitError(args: readonly string[], stderr: string): Error {
   });
 }
 
-interface GitObject {
-  oid: string;
-  type: string;
-  bytes: Buffer;
-}
+type GitObject = { oid: string; type: string; bytes: Buffer };
 
 /** One `git cat-file --batch-command`, started by the first question. Null for an object that git does not have. */
 export interface ObjectReader {
@@ -427,14 +418,11 @@ export function openObjects(cwd: string, env: NodeJS.ProcessEnv): ObjectReader {
     last = object.catch(() => {});
     return object;
   };
-  return {
-    info: (name) => ask(false, name),
-    read: (name) => ask(true, name),
-    close: async () => {
-      git?.child.stdin?.end();
-      await git?.ended;
-    },
+  const close = async (): Promise<void> => {
+    git?.child.stdin?.end();
+    await git?.ended;
   };
+  return { info: (name) => ask(false, name), read: (name) => ask(true, name), close };
 }
 
 /** Returns answers of git: `<oid> <type> <size>`, and the content if `isRead`. Undefined once git has ended. */

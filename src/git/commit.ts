@@ -181,8 +181,6 @@ export async function openEditor(
     child.on('error', ({ message }) => done(message));
     child.on('close', done);
   });
-  if (status !== 0)
-    throw outside('editor.failed', `The editor (${editor}) ended with ${status}; nothing was changed.`, {
-      hint,
-    });
+  const failure = `The editor (${editor}) ended with ${status}; nothing was changed.`;
+  if (status !== 0) throw outside('editor.failed', failure, { hint });
 }

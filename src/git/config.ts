@@ -31,13 +31,12 @@ export async function findFiltered(
   // `<path>`, `filter` and its value for each one.
   const fields = (await must(git, args, { env, input })).split('\0');
   const places = [...fields.keys()].filter((i) => i % 3 === 0 && filters.has(fields[i + 2] ?? ''));
+  if (places.length === 0) return null;
   const name = fields[(places.at(-1) ?? 0) + 2] ?? '';
-  return places.length === 0
-    ? null
-    : describe(
-        places.map((i) => fields[i] as string),
-        name,
-      );
+  return describe(
+    places.flatMap((i) => fields[i] ?? []),
+    name,
+  );
 }
 
 function describe(paths: string[], name: string): Filtered {

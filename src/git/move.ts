@@ -160,10 +160,9 @@ export async function treeWith(git: ByteGit, tree: string, path: string, entry?:
     put = (await git(['ls-tree', made])) === '' ? undefined : `040000 tree ${made}`;
   }
   const all = [...entries.filter((line) => line !== own), ...(put ? [`${put}\t${name}`] : [])];
+  const input = all.map((line) => `${line}\0`).join('');
   // A partial clone may lack some of its files.
-  return (
-    await git(['mktree', '-z', '--missing'], { input: all.map((line) => `${line}\0`).join('') })
-  ).trim();
+  return (await git(['mktree', '-z', '--missing'], { input })).trim();
 }
 
 /** Files outside a folder that differ from a commit. `isSparse`: those marked skip-worktree and not on disk do not count. */
@@ -221,10 +220,10 @@ function findBlocking(root: string, paths: readonly string[]): string[] {
 }
 
 function filesIn(root: string, folder: string, isDeep: boolean): string[] {
+  const problem = `${toText(folder)} is a nested repository and is in the way.`;
+  const hint = 'move it elsewhere, then run the command again';
   if (fs.lstatSync(pathIn(root, `${folder}/.git`), { throwIfNoEntry: false }))
-    throw refused('recover.repository', `${toText(folder)} is a nested repository and is in the way.`, {
-      hint: 'move it elsewhere, then run the command again',
-    });
+    throw refused('recover.repository', problem, { hint });
   if (!isDeep) return [];
   const entries = fs.readdirSync(pathIn(root, folder), { withFileTypes: true, encoding: 'latin1' as 'utf8' });
   return entries.flatMap((entry) => {

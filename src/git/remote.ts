@@ -54,11 +54,7 @@ export async function newCommits(git: Git, pushed: readonly Pushed[], limit: num
 }
 
 /** The branch that the others are merged into, as far as this clone can know it. */
-export async function defaultBranch(
-  repository: Repository,
-  git: Git,
-  remote?: string | null,
-): Promise<string | null> {
+export async function defaultBranch(repository: Repository, git: Git, remote?: string | null) {
   const name = remote === undefined ? await findRemote(repository, git) : remote;
   const folder = `refs/remotes/${name ?? ORIGIN}/`;
   const [list, setting, current] = await Promise.all([

@@ -36,10 +36,8 @@ export function findForge(from: string): Found | null {
   for (let folder = realPath(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
     const dir = join(folder, '.forge');
     const kind = kindOf(dir);
-    if (kind === 'link')
-      throw usage('forge.link', `${dir} is a symbolic link; forge works in a real folder only.`, {
-        file: dir,
-      });
+    const problem = `${dir} is a symbolic link; forge works in a real folder only.`;
+    if (kind === 'link') throw usage('forge.link', problem, { file: dir });
     if (kind === 'folder' && mayBeRoot(folder) && fs.existsSync(join(dir, 'config.toml')))
       return { root: folder, dir, repository: projectRepository(folder) };
     if (kindOf(join(folder, '.git')) !== null || dirname(folder) === folder) return null;

@@ -134,12 +134,9 @@ export const SETTINGS: readonly string[] = TABLE_NAMES.flatMap((name) =>
 export function decodeConfig(text: string, file: string): { config: Config; warnings: string[] } {
   const raw = parseToml(text, file);
   const { schema_version: version } = raw;
+  const newer = `${file} has format ${version}; this forge knows 1 and leaves it untouched.`;
   if (typeof version === 'number' && version > 1)
-    throw refused(
-      'file.newer',
-      `${file} has format ${version}; this forge knows 1 and leaves it untouched.`,
-      { file, hint: UPDATE_HINT },
-    );
+    throw refused('file.newer', newer, { file, hint: UPDATE_HINT });
   const check = (name: string, schema: z.ZodMiniType): unknown => {
     const { data, error } = schema.safeParse(raw[name]);
     const issue = error?.issues[0];
@@ -219,8 +216,6 @@ function parseList(name: string, text: string, found: string): string[] {
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error;
   }
-  throw usage('config.list', `${found}, allowed: a JSON list of texts.`, {
-    field: name,
-    hint: `forge config set ${name} '["ONE", "TWO"]'`,
-  });
+  const hint = `forge config set ${name} '["ONE", "TWO"]'`;
+  throw usage('config.list', `${found}, allowed: a JSON list of texts.`, { field: name, hint });
 }

@@ -80,7 +80,6 @@ const groupNames = (): string[] => [
   'version',
 ];
 
-/** `--flag`, or the value in `--flag=value`. */
 async function offerOption(place: Place, current: string): Promise<Offer> {
   const [name = '', value] = current.split(/=(.*)/s);
   if (value === undefined)

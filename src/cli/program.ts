@@ -20,7 +20,6 @@ interface ProgramOutput {
   columns?: () => number;
 }
 
-/** Longer lines are hard to read. */
 const MAX_WIDTH = 100;
 
 /** argv → the command and its options, loading only its group. Null after help was shown; exit 2 for a wrong call. */

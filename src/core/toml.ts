@@ -1,8 +1,6 @@
 import { parse, TomlError } from 'smol-toml';
 import { SyntaxProblem } from './error.js';
 
-/** Reads TOML and changes single settings, keeping comments and all other lines. */
-
 /** Throws SyntaxProblem with a line. */
 export function readToml(text: string): Record<string, unknown> {
   try {

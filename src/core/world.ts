@@ -118,7 +118,6 @@ export const identify = (pid: number): ProcessIdentity => ({
 
 let me: ProcessIdentity | undefined;
 
-/** This process. */
 export function self(): ProcessIdentity {
   me ??= identify(process.pid);
   return me;
@@ -139,7 +138,6 @@ function* ancestors(): Generator<number> {
 const isOtherBoot = (id: ProcessIdentity): boolean =>
   id.boot !== null && bootId() !== null && id.boot !== bootId();
 
-/** True when that process is an ancestor of this one. */
 export function isBelow(id: ProcessIdentity): boolean {
   if (id.host !== hostId() || isOtherBoot(id) || ![...ancestors()].includes(id.pid)) return false;
   return id.started === null || startOf(id.pid) === id.started;

@@ -2,8 +2,6 @@ import { ForgeError } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
 import { type Git, gitError, lines, must, PORCELAIN, records } from './client.js';
 
-/** Tags of checkpoints, and the signatures of tags and commits. */
-
 export interface TagFacts {
   name: string;
   isAnnotated: boolean;

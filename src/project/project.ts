@@ -136,7 +136,6 @@ export function refuseAgent({ world }: Context, what: string): void {
   throw humanRequired(what, why);
 }
 
-/** Who acts, for events and claims. */
 export const actorOf = (context: Context): 'builder' | 'agent' | 'human' =>
   isBuilding(context) ? 'builder' : context.world.isAgent ? 'agent' : 'human';
 

@@ -241,7 +241,6 @@ export function approvedSkills(context: Context): (name: string) => boolean {
   return (name) => skillRunnables(context, name).every(isApproved);
 }
 
-/** A skill that was just made or imported here. */
 export const approveSkill = (context: Context, name: string): void => {
   if (!context.disk.dryRun) approve(context, skillRunnables(context, name), 'entered');
 };

@@ -201,25 +201,10 @@ describe('terminal control in text', () => {
     const ended = all('started_at ended_at branch next goal', { learned: [evil], failed: [evil] });
     project.write(path, JSON.stringify({ ...project.json(path), ...ended }));
     for (const args of [
-      [],
-      ['briefing'],
-      ['briefing', '--format', 'markdown'],
-      ['next'],
-      ['feature', 'list'],
-      ['feature', 'show', 'B'],
-      ['feature', 'verify', 'B'],
-      ['knowledge', 'list'],
-      ['focus', 'show'],
-      ['progress', 'show'],
-      ['session', 'list'],
-      ['session', 'status'],
-      ['session', 'show', id],
-      ['config', 'list'],
-      ['config', 'get', 'project.name'],
-      ['trust', '--show'],
-      ['init'],
-      ['session', 'start'],
-      ['session', 'end'],
+      ...[[], 'briefing', 'briefing --format markdown', 'next', 'feature list', 'feature show B'],
+      ...['feature verify B', 'knowledge list', 'focus show', 'progress show', 'session list', 'init'],
+      ...['session status', `session show ${id}`, 'config list', 'config get project.name', 'trust --show'],
+      ...['session start', 'session end'],
     ]) {
       const { stdout, stderr } = await runForge(project, args, { world });
       expect([args, UNSAFE.exec(stdout + stderr)?.[0]]).toEqual([args, undefined]);

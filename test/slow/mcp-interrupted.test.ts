@@ -69,15 +69,9 @@ describe('many calls at once', () => {
   it('B-82 beyond 1,024 get the error busy, and later calls work', async () => {
     const project = await makeStarted();
     const wire = await greeted(project);
-    const calls = Array.from({ length: 3000 }, (_, i) =>
-      JSON.stringify({
-        jsonrpc: '2.0',
-        id: i,
-        method: 'tools/call',
-        params: { name: 'briefing', arguments: {} },
-      }),
-    );
-    wire.write(`${calls.join('\n')}\n`);
+    const call = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'briefing', arguments: {} } };
+    const calls = Array.from({ length: 3000 }, (_, id) => `${JSON.stringify({ ...call, id })}\n`);
+    wire.write(calls.join(''));
     await expect.poll(() => wire.messages.length).toBeGreaterThanOrEqual(3001);
     const refused = wire.messages.filter(({ error }) => error !== undefined);
     const answered = wire.messages.filter(({ result }) => result?.content !== undefined);
@@ -91,11 +85,7 @@ describe('many calls at once', () => {
 });
 
 /** A client with a server of its own, in a process that can be killed. Prints the server's process id. */
-function startClient(
-  project: Project,
-  calls: readonly object[],
-  rest = 'setInterval(() => {}, 1000)',
-): ChildProcess {
+function startClient(project: Project, calls: readonly object[]): ChildProcess {
   const opening = [
     { id: 'hello', method: 'initialize', params: CLIENT },
     { method: 'notifications/initialized' },
@@ -106,11 +96,9 @@ function startClient(
     server.stdin.write(${JSON.stringify(opening.join(''))});
     console.log(server.pid);
     server.stdout.on('data', () => {});
-    ${rest}`;
-  const child = spawn(process.execPath, ['-e', script], {
-    cwd: project.dir,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+    setInterval(() => {}, 1000)`;
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const child = spawn(process.execPath, ['-e', script], { cwd: project.dir, stdio: [...stdio] });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
@@ -121,10 +109,8 @@ const serverOf = (client: ChildProcess): Promise<number> =>
 /** What a death may leave: whole lines, no draft, no lock. */
 async function expectWhole(project: Project): Promise<void> {
   expect(project.has(LOCK)).toBe(false);
-  const drafts = readdirSync(project.path('.forge'), { recursive: true }).filter((name) =>
-    String(name).endsWith('.tmp'),
-  );
-  expect(drafts).toEqual([]);
+  const names = readdirSync(project.path('.forge'), { recursive: true });
+  expect(names.filter((name) => String(name).endsWith('.tmp'))).toEqual([]);
   expect(project.read(PROGRESS)).toMatch(/(^|\n)(\[\d\d:\d\d\] [^\n]*\n)+$/);
   expect((await runForge(project, ['progress', 'add', 'after'])).exitCode).toBe(0);
   expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);
@@ -133,14 +119,11 @@ async function expectWhole(project: Project): Promise<void> {
 describe('a client that dies', () => {
   it.each([0, 20, 80, 200])('B-81 by kill -9 at %d ms: all is whole, ended and unlocked', async (ms) => {
     const project = await makeStarted();
-    const calls = Array.from({ length: 300 }, (_, i) => ({
-      id: i,
-      method: 'tools/call',
-      params:
-        i % 3 === 0
-          ? { name: 'learn', arguments: { kind: 'note', text: `note ${i}` } }
-          : { name: 'progress_add', arguments: { text: `line ${i}` } },
-    }));
+    const calls = Array.from({ length: 300 }, (_, id) => {
+      const note = { name: 'learn', arguments: { kind: 'note', text: `note ${id}` } };
+      const line = { name: 'progress_add', arguments: { text: `line ${id}` } };
+      return { id, method: 'tools/call', params: id % 3 === 0 ? note : line };
+    });
     const client = startClient(project, calls);
     const pid = await serverOf(client);
     if (ms > 0) await expect.poll(() => project.read(PROGRESS), { interval: 2 }).toContain('line');
@@ -153,9 +136,8 @@ describe('a client that dies', () => {
   it('B-81 by kill -9 during a long test: the test ends with all its processes', async () => {
     const project = await makeStarted();
     const started = await withLongTest(project);
-    const client = startClient(project, [
-      { id: 1, method: 'tools/call', params: { name: 'feature_verify', arguments: {} } },
-    ]);
+    const call = { id: 1, method: 'tools/call', params: { name: 'feature_verify', arguments: {} } };
+    const client = startClient(project, [call]);
     const pid = await serverOf(client);
     const pids = await started();
     client.kill('SIGKILL');

@@ -289,11 +289,8 @@ describe('a builder', () => {
     ];
     for (const [name, given] of calls) {
       const denied = await call(name, given);
-      expect([name, denied.isError, denied.structuredContent.error?.code]).toEqual([
-        name,
-        true,
-        'role.denied',
-      ]);
+      const told = [name, denied.isError, denied.structuredContent.error?.code];
+      expect(told).toEqual([name, true, 'role.denied']);
     }
     const records = await logOf(project, 'audit');
     expect(records.map(({ kind, record }) => [kind, record.code])).toEqual(
@@ -304,9 +301,8 @@ describe('a builder', () => {
   });
 
   it('B-07 B-84 an unknown role keeps the server from starting', async () => {
-    const { exitCode, stderr, stdout } = await runForge(await ready(), ['mcp'], {
-      env: { FORGE_ROLE: 'bulider' },
-    });
+    const env = { FORGE_ROLE: 'bulider' };
+    const { exitCode, stderr, stdout } = await runForge(await ready(), ['mcp'], { env });
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toContain('FORGE_ROLE');
   });

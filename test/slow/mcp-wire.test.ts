@@ -71,10 +71,8 @@ describe('an invalid message', () => {
     await wire.until(({ id }) => id === 'b');
 
     const params = { name: 'progress_add', arguments: { text: 'Grüße 🎉' } };
-    const bytes = Buffer.from(
-      `${JSON.stringify({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params })}\n`,
-    );
-    for (const byte of bytes) {
+    const message = JSON.stringify({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params });
+    for (const byte of Buffer.from(`${message}\n`)) {
       wire.write(Buffer.from([byte]));
       if (byte > 127) await pause(2);
     }
@@ -235,9 +233,8 @@ describe('outside of a .forge/', () => {
         /^not_a_forge: There is no \.forge\/ .*\nAsk the user .*: forge init$/,
       );
     }
-    expect((await wire.ask('r', 'resources/read', { uri: 'forge://briefing' })).error?.message).toMatch(
-      /^not_a_forge/,
-    );
+    const { error } = await wire.ask('r', 'resources/read', { uri: 'forge://briefing' });
+    expect(error?.message).toMatch(/^not_a_forge/);
     await runForge(folder, ['init']);
     expect((await wire.call('now', 'session_start')).result?.isError).toBeUndefined();
   });

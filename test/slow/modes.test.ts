@@ -5,10 +5,7 @@ import { BIN } from '../support/forge.js';
 import { makeFolder, makeRepository, type Project, projectAt, run } from '../support/project.js';
 
 const DAY = [
-  'init --yes',
-  'hooks install --prepare',
-  'agent install all',
-  'agent install claude --user',
+  ...['init --yes', 'hooks install --prepare', 'agent install all', 'agent install claude --user'],
   'trust --yes',
   'feature add LOGIN "Login works" --no-run --test "test -f src/app.js"',
   'session start',
@@ -23,10 +20,7 @@ const DAY = [
   'config set features.timeout_seconds 60',
   'session end --learned "the form needs a token" --next "logout"',
   'checkpoint create LOGIN --verify "test -f src/app.js"',
-  'recover --yes',
-  'recover --undo --yes',
-  'doctor --fix',
-  'status --short',
+  ...['recover --yes', 'recover --undo --yes', 'doctor --fix', 'status --short'],
   'ci --range HEAD~1..HEAD --junit reports/forge.xml',
 ];
 /** Runs before the command, so that it has something to do. */

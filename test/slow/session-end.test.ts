@@ -211,7 +211,9 @@ describe('past sessions', () => {
     await forgeJson(project, ['session', 'start', '--task', 'look']);
     await forgeJson(project, ['progress', 'add', 'looked']);
     const other = { holder: agent('other'), liveness: () => 'gone' as const };
-    expect((await runForge(project, ['session', 'list'], { world: other })).stdout).toMatch(/^interrupted {2}/);
+    expect((await runForge(project, ['session', 'list'], { world: other })).stdout).toMatch(
+      /^interrupted {2}/,
+    );
     await forgeJson(project, ['session', 'start'], { world: other });
     rmSync(project.path(SESSION));
     const { step } = await forgeJson<{ step: string | null }>(project, []);

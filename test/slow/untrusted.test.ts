@@ -8,16 +8,8 @@ import { makeFolder, projectAt } from '../support/project.js';
 
 /** Text that a template engine, a shell or a replacement pattern would expand. */
 const EXPRESSIONS = [
-  '$(touch pwned)',
-  '`touch pwned`',
-  '${HOME} $HOME ~',
-  '{{project}} {{7*7}} {}',
-  "$& $1 $` $' $$",
-  '%s %n \\n \\0',
-  '<%= 1 %> #{1} {% x %}',
-  '; touch pwned & | > pwned',
-  '"\'\\ " \'',
-  '*.js ?',
+  ...['$(touch pwned)', '`touch pwned`', '${HOME} $HOME ~', '{{project}} {{7*7}} {}', "$& $1 $` $' $$"],
+  ...['%s %n \\n \\0', '<%= 1 %> #{1} {% x %}', '; touch pwned & | > pwned', '"\'\\ " \'', '*.js ?'],
 ];
 
 describe('values are data', () => {
@@ -43,16 +35,8 @@ describe('values are data', () => {
     const project = await makePlainForge();
     project.write('argv.cjs', 'console.log(JSON.stringify(process.argv.slice(2)))\n');
     for (const [n, value] of EXPRESSIONS.entries()) {
-      const quoted = `'${value.replaceAll("'", `'\\''`)}'`;
-      await forgeJson(project, [
-        'feature',
-        'add',
-        '--no-run',
-        `Q-${n}`,
-        'q',
-        '--test',
-        `node argv.cjs ${quoted} "a b"`,
-      ]);
+      const test = `node argv.cjs '${value.replaceAll("'", `'\\''`)}' "a b"`;
+      await forgeJson(project, ['feature', 'add', '--no-run', `Q-${n}`, 'q', '--test', test]);
       const { stderr, exitCode } = await runForge(project, ['feature', 'verify', `Q-${n}`, '-v']);
       expect([value, exitCode]).toEqual([value, 0]);
       expect(stderr).toContain(`${JSON.stringify([value, 'a b'])}\n`);

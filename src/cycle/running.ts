@@ -30,7 +30,7 @@ export const STAGES = [
 export type StageName = (typeof STAGES)[number];
 
 /** `<git dir>/forge/cycle.json`: the running cycle, from which the next one records a cycle that was killed. */
-export const CycleMark = z.looseObject({
+const CycleMark = z.looseObject({
   schema_version: z.literal('1.0'),
   /** The idempotency key of the record, so that several attempts make one record. */
   key: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
@@ -42,7 +42,7 @@ export const CycleMark = z.looseObject({
   /** The record, once it is known. */
   input: z.optional(z.unknown()),
 });
-export type CycleMark = z.infer<typeof CycleMark>;
+type CycleMark = z.infer<typeof CycleMark>;
 
 const CYCLE_MARK: Format<CycleMark> = { name: 'cycle-mark', version: '1.0', schema: CycleMark };
 
@@ -94,7 +94,7 @@ const readMark = ({ disk }: Context): CycleMark | null =>
   disk.readDocument(CYCLE_MARK, cycleFile(disk.layout), null).value;
 
 /** The record of an interrupted cycle. Nothing is learned from it. */
-export function interruptedInput(mark: CycleMark): CycleInput {
+function interruptedInput(mark: CycleMark): CycleInput {
   const known = CycleInput.safeParse(mark.input);
   if (known.success) {
     const quality_signals = { ...known.data.quality_signals, interrupted_in: 'memory' };

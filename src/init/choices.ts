@@ -69,8 +69,8 @@ export function settingsFor({ test, idPattern, branch, hooks, agentsOnly }: Init
   if (found.convention || agentsOnly) settings.push(['commit', 'who', 'agents']);
   if (isConventional(found)) settings.push(['commit', 'style', 'conventional']);
   if (hooks === 'warn') settings.push(['commit', 'enforce', 'warn']);
-  const unsure = found.branch && !found.branch.known ? found.branch.name : '';
-  if (branch ?? unsure) settings.push(['git', 'default_branch', branch ?? unsure]);
+  const main = branch ?? (found.branch?.known === false ? found.branch.name : '');
+  if (main) settings.push(['git', 'default_branch', main]);
   if (test) settings.push(['checkpoint', 'verify', [test]]);
   return settings;
 }
@@ -124,15 +124,13 @@ export function ignoredFlags(input: InitInput, fresh: boolean, hasScript: boolea
     ['--branch', input.branch, 'git.default_branch NAME'],
     ['--hooks warn', input.hooks === 'warn' || undefined, 'commit.enforce warn'],
   ] as const;
-  const isScriptKept = hasScript && input.stack !== undefined;
-  return [
-    ...(isScriptKept
-      ? ['--stack: .forge/init.sh stays as it is; to replace it, remove it and run forge init again']
-      : []),
-    ...settings
-      .filter(([, given]) => !fresh && given !== undefined)
-      .map(([flag, , setting]) => `${flag}: config.toml exists; forge config set ${setting}`),
-  ];
+  const ignored = settings.filter(([, given]) => !fresh && given !== undefined);
+  const lines = ignored.map(
+    ([flag, , setting]) => `${flag}: config.toml exists; forge config set ${setting}`,
+  );
+  if (!hasScript || input.stack === undefined) return lines;
+  const kept = '--stack: .forge/init.sh stays as it is; to replace it, remove it and run forge init again';
+  return [kept, ...lines];
 }
 
 export function explainNoGit(from: string, repository: Repository | null): string[] {

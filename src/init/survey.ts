@@ -7,46 +7,33 @@ import { readBranch } from '../git/repository.js';
 import { loadGuard } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
 import {
-  type Convention,
   detectParts,
   type FolderView,
   findConvention,
-  type Part,
   proposeIdPattern,
   proposeTest,
-  type Stack,
   stackOf,
-  type TestProposal,
 } from './rules.js';
 
 /** What `init` found in a repository. All of it is data from the repository; nothing was run. */
-export interface Findings {
-  parts: Part[];
-  stack: Stack;
-  test: TestProposal | null;
-  idPattern: string | null;
-  /** `known`: git names the default branch. Otherwise this is the branch that is checked out. */
-  branch: { name: string; known: boolean } | null;
-  convention: Convention | null;
-}
+export type Findings = Awaited<ReturnType<typeof surveyProject>>;
 
 const COMMITS = 200;
 
 /** Reads file names; if `whole`, also a few files at the top and the last commits. */
-export async function surveyProject(context: Context, whole: boolean): Promise<Findings> {
+export async function surveyProject(context: Context, whole: boolean) {
   const { root } = context.layout;
   const folders = listFolders(root);
   const files = folders[0]?.files ?? new Set<string>();
   const read = (name: string): string => readTopFile(root, name);
   const parts = detectParts(folders);
-  const found = { parts, stack: stackOf(parts), test: proposeTest(parts, { files, read }) };
-  if (!whole) return { ...found, idPattern: null, branch: null, convention: null };
-  const [subjects, branch] = await Promise.all([recentSubjects(context), proposedBranch(context)]);
+  const [subjects, branch] = whole
+    ? await Promise.all([recentSubjects(context), proposedBranch(context)])
+    : [[], null];
   return {
-    ...found,
+    ...{ parts, stack: stackOf(parts), test: proposeTest(parts, { files, read }), branch },
     idPattern: proposeIdPattern(subjects),
-    branch,
-    convention: findConvention(subjects, files, read('package.json')),
+    convention: whole ? findConvention(subjects, files, read('package.json')) : null,
   };
 }
 
@@ -55,7 +42,8 @@ async function recentSubjects({ git }: Context): Promise<string[]> {
   return commits.filter(({ parents }) => parents < 2).map(({ subject }) => subject);
 }
 
-async function proposedBranch({ git, repository }: Context): Promise<Findings['branch']> {
+/** `known`: git names the default branch. Otherwise this is the branch that is checked out. */
+async function proposedBranch({ git, repository }: Context) {
   if (!git || !repository) return null;
   const [main, current] = await Promise.all([defaultBranch(repository, git), readBranch(repository, git)]);
   const name = main ?? current;

@@ -57,36 +57,34 @@ describe('forge cycle', () => {
   it('GOV-01 judges by the tests: exit 0 is a failure if they fail, and at most partial without tests', async () => {
     const project = await ready();
     expect(await cycle(project, ['--', 'true'])).toMatchObject({ classification: 'FAILURE', exit: 1 });
-    expect(await cycle(project, ['--task', 'X-9', '--', 'true'])).toMatchObject({
-      task: 'X-9',
-      classification: 'PARTIAL_SUCCESS',
-      exit: 0,
-    });
-    expect(await cycle(project, sh('touch done; exit 3'))).toMatchObject({
-      classification: 'FAILURE',
-      exit_code: 3,
-      exit: 1,
-    });
+    const untested = { task: 'X-9', classification: 'PARTIAL_SUCCESS', exit: 0 };
+    expect(await cycle(project, ['--task', 'X-9', '--', 'true'])).toMatchObject(untested);
+    const ended = { classification: 'FAILURE', exit_code: 3, exit: 1 };
+    expect(await cycle(project, sh('touch done; exit 3'))).toMatchObject(ended);
   });
 
   it('GOV-05 FEA-05 is at most PARTIAL_SUCCESS when the tests changed', async () => {
     const project = await makeForge();
     project.write('check.sh', 'test -f done\n');
     await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'sh check.sh']);
-    const cheated = await cycle(project, sh('echo "exit 0" >check.sh'));
-    expect(cheated).toMatchObject({
-      classification: 'PARTIAL_SUCCESS',
-      report: { tests_changed: ['check.sh'] },
-    });
-    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f b']);
-    const honest = await cycle(project, ['--task', 'B', ...sh('touch b')]);
-    expect(honest).toMatchObject({ classification: 'SUCCESS', report: { tests_changed: [] } });
-    await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--test', 'test -f c']);
-    const beside = await cycle(project, ['--task', 'C', ...sh('mkdir -p test; touch c test/c.js')]);
-    expect(beside).toMatchObject({
-      classification: 'PARTIAL_SUCCESS',
-      report: { tests_changed: ['test/c.js'] },
-    });
+    for (const id of ['b', 'c'])
+      await forgeJson(project, [
+        'feature',
+        'add',
+        '--no-run',
+        id,
+        id.toUpperCase(),
+        '--test',
+        `test -f ${id}`,
+      ]);
+    const judged = async (task: string, script: string) => {
+      const { classification, report } = await cycle(project, ['--task', task, ...sh(script)]);
+      return [classification, report?.tests_changed];
+    };
+    expect(await judged('A', 'echo "exit 0" >check.sh')).toEqual(['PARTIAL_SUCCESS', ['check.sh']]);
+    expect(await judged('b', 'touch b')).toEqual(['SUCCESS', []]);
+    const beside = await judged('c', 'mkdir -p test; touch c test/c.js');
+    expect(beside).toEqual(['PARTIAL_SUCCESS', ['test/c.js']]);
   });
 
   it('GOV-01 chooses the requested task, else the one in focus, else the next, else none', async () => {
@@ -113,13 +111,10 @@ describe('forge cycle', () => {
     const idle = await cycle(project, ['--', 'true']);
     expect(idle.report?.evidence.map(({ feature }) => feature)).toEqual(['A', 'B']);
     const broke = await cycle(project, sh('touch done; rm kept'));
-    expect(broke).toMatchObject({
-      classification: 'REGRESSION',
-      exit: 1,
-      report: { regression_flags: ['B'] },
-    });
+    const report = { regression_flags: ['B'] };
+    expect(broke).toMatchObject({ classification: 'REGRESSION', exit: 1, report });
     expect(storedFeature(project, 'B')?.status).toBe('failing');
-    expect((await storedCycles(project)).at(-1)?.evaluation).toMatchObject({ regression_flags: ['B'] });
+    expect((await storedCycles(project)).at(-1)?.evaluation).toMatchObject(report);
   });
 
   it('GOV-01 records observations, and rejects invalid and secret ones', async () => {
@@ -202,12 +197,8 @@ describe('forge cycle', () => {
     project.write(file, whole);
     await runForge(project, ['memory', 'override', 'acknowledge', '--reason', 'seen'], HUMAN);
     await cycle(project, ['--', 'true']);
-    const all = await storedCycles(project);
-    expect(all.map(({ evaluation }) => evaluation.classification)).toEqual([
-      'FAILURE',
-      'GOVERNANCE_VIOLATION',
-      'SUCCESS',
-    ]);
+    const all = (await storedCycles(project)).map(({ evaluation }) => evaluation.classification);
+    expect(all).toEqual(['FAILURE', 'GOVERNANCE_VIOLATION', 'SUCCESS']);
   });
 
   it.skipIf(!hasShim)('LTM-16 an unwritten record is a FAILURE; the next cycle brings it, once', async () => {

@@ -1,7 +1,7 @@
-import { realpathSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { ForgeError } from '../core/error.js';
-import { appendLog, readTarget } from '../core/files.js';
+import { appendLog, readTarget, realPath } from '../core/files.js';
 import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
 import { hookLog, kfrFile, memoryFolder, sessionFile, shown, toldFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
@@ -253,11 +253,8 @@ export function gateEdit(
 
 /** The path with links in its folder resolved, or unchanged if the folder is missing. */
 function withoutLinks(path: string): string {
-  try {
-    return join(realpathSync(dirname(path)), basename(path));
-  } catch {
-    return path;
-  }
+  const folder = realPath(dirname(path));
+  return folder === null ? path : join(folder, basename(path));
 }
 
 /** Passes the session of an ended conversation to another one, or parks it for the next start. An empty one is removed. */

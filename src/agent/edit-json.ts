@@ -6,11 +6,11 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
+import { isSame } from '../feature/rules.js';
 import { AGENTS, type AgentName, runsHook } from './agents.js';
 import {
   foreignEntry,
   isOwnServer,
-  isSame,
   type JsonPart,
   lineEndOf,
   SettingsProblem,

@@ -1,10 +1,10 @@
 import { SyntaxProblem } from '../core/error.js';
 import { readToml } from '../core/toml.js';
+import { isSame } from '../feature/rules.js';
 import { dropJson, isBareJson, putJson } from './edit-json.js';
 import {
   foreignEntry,
   isOwnServer,
-  isSame,
   lineEndOf,
   type Part,
   type PartState,

@@ -162,9 +162,5 @@ export const isOwnServer = (value: unknown): boolean =>
 export const serverStart = (value: unknown): string | undefined =>
   isOwnServer(value) ? serverWords(value).slice(0, -1).join(' ') : undefined;
 
-/** Equal values with their keys in the same order. */
-export const isSame = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
-
 /** The line ending of a text, by its first line. */
 export const lineEndOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';

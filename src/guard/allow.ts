@@ -1,25 +1,16 @@
 import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { requireDecision } from '../ledger/audit.js';
-import { type RecordRef, readRecords, storeAudit } from '../ledger/memory.js';
+import { readRecords, storeAudit } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { describePause, endPause, readKnown } from './fingerprint.js';
-import type { GuardClass } from './rule.js';
 
 const ACTION = 'guard_allow';
 
-export interface Allowed {
-  audit: RecordRef;
-  fingerprint: string;
-  rule: string;
-  class: GuardClass;
-}
+export type Allowed = Awaited<ReturnType<typeof allowText>>;
 
 /** LTM-14: a human allows one text. It passes from then on, in every clone that has the audit record. */
-export async function allowText(
-  context: Context,
-  input: { fingerprint: string; reason?: string },
-): Promise<Allowed> {
+export async function allowText(context: Context, input: { fingerprint: string; reason?: string }) {
   const decision = requireDecision(context, 'Allowing a text', input.reason);
   const named = /^[0-9a-f]{6,16}$/.test(input.fingerprint)
     ? readKnown(context.disk).filter(({ fingerprint }) => fingerprint.startsWith(input.fingerprint))

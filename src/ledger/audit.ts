@@ -11,7 +11,7 @@ import {
 } from '../project/project.js';
 import { type OpenReview, openDamage } from './graph.js';
 import { ACCEPT } from './growth.js';
-import { type RecordRef, readMemory, storeAudit } from './memory.js';
+import { readMemory, storeAudit } from './memory.js';
 import { TIERS, type Tier } from './record.js';
 
 /** Who decided, and why. Kept permanently in the audit tier. */
@@ -87,18 +87,13 @@ function storeBreach(context: Context, facts: object): void {
 const describeBreach = ({ message }: ForgeError): string =>
   `refused: ${message.replace(/; nothing was written\.$/, '')}`;
 
-export interface Reset {
-  tier: Tier;
-  /** Records that readers leave out from now on. They stay in the ledger. */
-  count: number;
-  audit: RecordRef;
-}
+export type Reset = Awaited<ReturnType<typeof resetTier>>;
 
 /** LTM-14: a human resets a tier. Its records stay in the ledger but are no longer read. */
 export async function resetTier(
   context: Context,
   { tier: name, reason }: { tier: string | undefined; reason?: string },
-): Promise<Reset> {
+) {
   const decision = requireDecision(context, 'Resetting a tier', reason);
   const tier = checkTier(name);
   return context.disk.withLock(() => {

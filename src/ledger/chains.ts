@@ -1,7 +1,7 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { createFile, makeFolder, removePath } from '../core/files.js';
 import { makeToken } from '../core/text.js';
+import { indexHas } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { formatContainer, linesById, linesOf, parseContainer, segmentOf } from './container.js';
 import { ledgerFolder } from './files.js';
@@ -36,11 +36,9 @@ export function moveChain(context: Context, name: string): string[] {
   return lines;
 }
 
-/** Searches for the bytes of the name. An index in another format only leaves the file where it is. */
-export function isInIndex({ repository }: Context, name: string): boolean {
-  const index = repository && join(repository.gitDir, 'index');
-  return index !== null && fs.existsSync(index) && fs.readFileSync(index).includes(name);
-}
+/** An index in another format only leaves the file where it is. */
+export const isInIndex = ({ repository }: Context, name: string): boolean =>
+  repository !== null && indexHas(repository, name);
 
 /** Everything that may have a line of a chain. */
 interface KnownLines {

@@ -19,13 +19,7 @@ export function statusOf({ disk }: Context, findings: readonly Finding[]): Statu
   return state !== 'corrupted' && readHalt(disk) ? 'halted' : state;
 }
 
-export interface TierReport {
-  tier: Tier;
-  records: number;
-  bytes: number;
-  heads: string[];
-  containers: string[];
-}
+export type TierReport = ReturnType<typeof reportTiers>[number];
 
 /** The findings that need a person. */
 export const problemsOf = ({ findings }: Verdict): Finding[] =>
@@ -39,7 +33,7 @@ const describeNote = (note: Finding): string => [describeFinding(note), note.hin
 /** The findings that halt writing. */
 export const damageOf = ({ findings }: Verdict): Finding[] => ofLevel(findings, 'damage');
 
-export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdict): TierReport[] {
+export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdict) {
   const heads = new Set(graph.heads());
   return TIERS.map((tier) => {
     const own = graph.containers.filter(({ tiers }) => tiers[tier]);

@@ -97,20 +97,6 @@ const withObservation = <T>(
     work(await observe(context, objects, await readPlace(context, objects)), objects),
   );
 
-/** The state of a repair. */
-interface Repair {
-  context: Context;
-  observation: Observation;
-  /** Records that are missing and that nobody discarded. */
-  absent: readonly AbsentRecord[];
-  /** The bytes of those that git has, by blob id. */
-  blobs: ReadonlyMap<string, Buffer>;
-  done: string[];
-  /** What the person vouches for: ids of records and ledgers, SHA-256 of lines. */
-  subjects: Set<string>;
-  restored: Set<string>;
-}
-
 /** Settles every finding and writes one audit record with the reason. Returns what was done. */
 const repair = (context: Context, decision: Decision): Promise<string[]> =>
   withRepair(context, (state) => {
@@ -131,15 +117,27 @@ export const restoreFromHead = (context: Context): Promise<string[]> =>
 /** Runs `work` under the lock. */
 const withRepair = (context: Context, work: (state: Repair) => string[]): Promise<string[]> =>
   withObservation(context, async (observation, objects) => {
-    const absent = observation.absent.filter(({ id }) => !observation.settled.has(id));
-    const blobs = new Map<string, Buffer>();
-    for (const { blob, file } of absent) {
-      const found = blob && file ? await objects.blob(blob, file) : null;
-      if (blob && found) blobs.set(blob, found.bytes);
-    }
-    const sets = { done: [], subjects: new Set<string>(), restored: new Set<string>() };
-    return withLedgerLock(context, () => work({ context, observation, absent, blobs, ...sets }));
+    const state = await openRepair(context, observation, objects);
+    return withLedgerLock(context, () => work(state));
   });
+
+type Repair = Awaited<ReturnType<typeof openRepair>>;
+
+/**
+ * `absent`: records that are missing and that nobody discarded. `blobs`: the bytes of those that git has, by blob id.
+ * `subjects`: what the person vouches for, by ids of records and ledgers, and SHA-256 of lines.
+ */
+async function openRepair(context: Context, observation: Observation, objects: LedgerObjects) {
+  const absent = observation.absent.filter(({ id }) => !observation.settled.has(id));
+  const blobs = new Map<string, Buffer>();
+  for (const { blob, file } of absent) {
+    const found = blob && file ? await objects.blob(blob, file) : null;
+    if (blob && found) blobs.set(blob, found.bytes);
+  }
+  const done: string[] = [];
+  const [subjects, restored] = [new Set<string>(), new Set<string>()];
+  return { context, observation, absent, blobs, done, subjects, restored };
+}
 
 function applyRepair(repair: Repair, decision: Decision): string[] {
   const { context, observation, absent, blobs, done, subjects, restored } = repair;

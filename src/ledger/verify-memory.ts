@@ -11,7 +11,7 @@ import { type Finding, makeFinding } from './compare.js';
 import { type Container, linesOf } from './container.js';
 import { gitFolder, ledgerFolder } from './files.js';
 import type { Graph } from './graph.js';
-import { type Growth, readSize } from './growth.js';
+import { readSize } from './growth.js';
 import {
   notesOf,
   problemsOf,
@@ -148,17 +148,10 @@ function describeSignature({ kind, ref, commit, status, signer, missing }: Signa
   return [makeFinding('signed_missing', message, { ids: missing, hint: 'forge memory repair' })];
 }
 
-export interface MemoryStats {
-  status: Status;
-  /** How many records were written here and are nowhere now. */
-  missing: number;
-  tiers: { tier: Tier; records: number; bytes: number; heads: number }[];
-  bytes: number;
-  files: number;
-  growth: Growth;
-}
+export type MemoryStats = Awaited<ReturnType<typeof memoryStats>>;
 
-export async function memoryStats(context: Context): Promise<MemoryStats> {
+/** `missing`: how many records were written here and are nowhere now. */
+export async function memoryStats(context: Context) {
   const verdict = await verifyReadOnly(context);
   const { listed, graph } = verdict.snapshot;
   const { bytes, growth } = readSize(context, listed);

@@ -60,21 +60,13 @@ interface Claim {
   commands: string[];
 }
 
-/** The commands that must pass. */
-export interface Checks {
-  /** In POSIX quoting, without duplicates. */
-  commands: string[];
-  /** They were just typed, which approves them. */
-  areTyped: boolean;
-  /** Features that claim to pass, each with the commands of its tests. */
-  claims: Claim[];
-}
+export type Checks = ReturnType<typeof chooseChecks>;
 
 /**
- * The typed commands, else `[checkpoint] verify`, else the tests of the passing features. Exit 2 without any. A feature's
- * file is only a claim, so the tests of the others are run as well.
+ * The typed commands, else `[checkpoint] verify`, else the tests of the passing features: in POSIX quoting, without
+ * duplicates. Exit 2 without any. A feature's file is only a claim, so the tests of the others are run as well.
  */
-export function chooseChecks(context: Context, typed: readonly string[]): Checks {
+export function chooseChecks(context: Context, typed: readonly string[]) {
   const areTyped = typed.length > 0;
   const set = areTyped
     ? typed.map((text) => checkText(text, { what: 'A verify command' }))

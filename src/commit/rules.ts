@@ -177,14 +177,15 @@ export function markOf(lines: readonly string[], rules: CommitRules, author = ''
   return emails.some((email) => AGENT_EMAIL.test(email)) ? 'agent' : null;
 }
 
-/** The user of this clone, and when its hooks were installed, in seconds. */
-interface Owner {
-  email: string;
-  since: number;
-}
-
-/** GIT-08: a push must answer for this commit. Commits from before the hooks never count. */
-export function isBound(who: Who, { people, mark }: { people: People; mark: Mark }, owner: Owner): boolean {
+/**
+ * GIT-08: a push must answer for this commit. `owner`: the user of this clone, and when its hooks were installed, in seconds.
+ * Commits from before the hooks never count.
+ */
+export function isBound(
+  who: Who,
+  { people, mark }: { people: People; mark: Mark },
+  owner: { email: string; since: number },
+): boolean {
   const isOwner = (email: string): boolean => email.toLowerCase() === owner.email.toLowerCase();
   if (people.at < owner.since) return false;
   if (who === 'all') return true;

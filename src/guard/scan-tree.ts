@@ -82,14 +82,9 @@ function unknownRange(range: string | readonly string[], error: unknown): unknow
   return usage('scan.range', `${found} matches no commits here.`, { hint: 'git log --oneline A..B' });
 }
 
-interface Place {
-  guard: Guard;
-  root: string;
-  context: Context;
-  git: Git | null;
-}
+type Place = Awaited<ReturnType<typeof openPlace>>;
 
-async function openPlace(from: string, world: World, readOnly: boolean): Promise<Place> {
+async function openPlace(from: string, world: World, readOnly: boolean) {
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const root = repository?.root ?? found?.root ?? from;

@@ -105,12 +105,7 @@ export function describeRecords(
   return [makeFinding(code, message.replace('{count}', plural(ids.length, 'record')), { ids, ...rest })];
 }
 
-export interface Comparison {
-  findings: Finding[];
-  putBack: AbsentRecord[];
-  /** Records of other writers that disappeared with their branch. They are reported once. */
-  forgotten: string[];
-}
+export type Comparison = ReturnType<typeof compare>;
 
 /** If more are missing, a person decides. */
 const MAX_PUT_BACK = 20;
@@ -120,7 +115,7 @@ const MANY_CONTAINERS = 20_000;
 const ATTRIBUTES = 'memory/ledger/** -text -filter -ident -working-tree-encoding';
 
 /** Compares the ledger of a working tree with everything else that knows records. */
-export function compare(observation: Observation): Comparison {
+export function compare(observation: Observation) {
   const { graph, located, settled, sparse } = observation;
   const open = observation.absent.filter(({ id }) => !settled.has(id));
   const isEdited = ({ seg, prev }: AbsentRecord): boolean => graph.holderOf(seg, prev) !== null;
@@ -151,6 +146,7 @@ export function compare(observation: Observation): Comparison {
       ...findNotes(observation, away),
     ],
     putBack: wanted,
+    // They are reported once.
     forgotten: others.map(({ id }) => id),
   };
 }

@@ -1,13 +1,6 @@
 import type { Container } from './container.js';
 import { type Identified, type LedgerRecord, textsIn } from './record.js';
 
-/** Damage that only several containers together show. */
-interface LinkProblem {
-  file: string;
-  id: string;
-  reason: string;
-}
-
 /** An audit record that waits for a human. */
 export interface OpenReview {
   id: string;
@@ -138,12 +131,12 @@ export class Graph {
     );
   }
 
-  /** Chains that fork between files, and numbers that do not grow along `seen`. */
-  checkLinks(): LinkProblem[] {
+  /** Damage that only several containers together show: chains that fork, and numbers that do not grow along `seen`. */
+  checkLinks() {
     return [...this.findForks(), ...this.checkNumbers()];
   }
 
-  private findForks(): LinkProblem[] {
+  private findForks() {
     return [...this.bySegment.values()].flatMap((containers) => {
       if (containers.length < 2) return [];
       const next = new Map<string | null, string>();
@@ -158,7 +151,7 @@ export class Graph {
     });
   }
 
-  private checkNumbers(): LinkProblem[] {
+  private checkNumbers() {
     // Most records name the last one of another chain.
     const tails = new Map(this.containers.map(({ ids, ns }) => [ids.at(-1), ns.at(-1)]));
     const numberOf = (id: string): number => {

@@ -7,15 +7,7 @@ import type { Context } from '../project/project.js';
 import { closeCopiedFile } from './append.js';
 import { linesById } from './container.js';
 import { currentBranch, gitDirIdentity, MAX_CACHE_BYTES, withLedgerLock } from './files.js';
-import {
-  absentFrom,
-  type LedgerObjects,
-  type LedgerTree,
-  locate,
-  type Refs,
-  readRefs,
-  sparseFiles,
-} from './git.js';
+import { absentFrom, type LedgerObjects, type LedgerTree, locate, readRefs, sparseFiles } from './git.js';
 import { type AbsentRecord, Graph } from './graph.js';
 import { findRemoved } from './history.js';
 import {
@@ -27,29 +19,11 @@ import {
   readJournal,
   readJournalText,
 } from './journal.js';
-import { containerBytes, digestOf, type Listed, listContainers, readSnapshot } from './read.js';
+import { containerBytes, digestOf, listContainers, readSnapshot } from './read.js';
 import { genesisLine, type LedgerRecord, type Links, recordId, textsIn } from './record.js';
 
-/** What a verification starts from: the files here and the commits that git names. */
-export interface Place {
-  listed: Listed[];
-  /** When it was listed. */
-  at: number;
-  /** The journal at that moment. */
-  journal: string;
-  refs: Refs;
-  head: string | null;
-}
-
-interface OwnJournal {
-  lines: JournalLine[];
-  /** The file as it was read. */
-  text: string;
-  /** It must be rewritten. */
-  isStale: boolean;
-  /** Number of damaged lines whose record is not here. */
-  damaged: number;
-}
+/** What a verification starts from: the files and the journal here at one moment, and the commits that git names. */
+export type Place = Awaited<ReturnType<typeof readPlace>>;
 
 /** Everything that a verification read. `settled`: ids, and SHA-256 of lines, that a person discarded or vouched for. */
 export type Observation = Awaited<ReturnType<typeof observe>>;
@@ -64,7 +38,7 @@ export const anchorsFile = ({ state }: Layout): string => join(state, 'anchors.j
 export const readAnchors = ({ layout }: Context): Record<string, string> =>
   readHint(anchorsFile(layout), MAX_CACHE_BYTES) ?? {};
 
-export async function readPlace(context: Context, objects: LedgerObjects): Promise<Place> {
+export async function readPlace(context: Context, objects: LedgerObjects) {
   const here = listForReading(context);
   const refs = await readRefs(context);
   const head = refs.head ?? (context.git ? await objects.commit('HEAD') : null);
@@ -75,7 +49,7 @@ export async function readPlace(context: Context, objects: LedgerObjects): Promi
  * Lists under the lock, so that no append is in progress. Without it, the journal is read first: a record is in its file
  * before it is in the journal.
  */
-function listForReading(context: Context): Pick<Place, 'listed' | 'at' | 'journal'> {
+function listForReading(context: Context) {
   const list = () => {
     const journal = readJournalText(ownJournalFile(context));
     return { journal, listed: listContainers(context), at: Date.now() };
@@ -139,8 +113,11 @@ export async function observe(context: Context, objects: LedgerObjects, place: P
   return { ...sources, absent, located, unknown, standing, settled, sparse };
 }
 
-/** Replaces a damaged line by the record itself if that is here. */
-function readOwnJournal(context: Context, graph: Graph, text: string): OwnJournal {
+/**
+ * Replaces a damaged line by the record itself if that is here. `isStale`: the file must be rewritten. `damaged`: the number of
+ * lines whose record is not here.
+ */
+function readOwnJournal(context: Context, graph: Graph, text: string) {
   const { lines, damaged } = parseJournal(text);
   const left = damaged.filter(({ ids, how }) => {
     const here = graph.containers.find((container) => container.ids.some((id) => ids.includes(id)));

@@ -180,11 +180,7 @@ async function contentFindings(context: Context, manifest: Manifest): Promise<Ch
 }
 
 /** Runs in the working tree, which must match the checkpoint: a fresh checkout lacks ignored files. */
-async function runInPlace(
-  context: Context,
-  { tag, commit, verified_by }: Manifest,
-  watch: CheckpointWatch,
-): Promise<{ findings: CheckpointFinding[]; evidence: CheckEvidence[] }> {
+async function runInPlace(context: Context, { tag, commit, verified_by }: Manifest, watch: CheckpointWatch) {
   const changed = await differing(context, commit);
   if (changed.length > 0)
     throw refused(
@@ -199,7 +195,7 @@ async function runInPlace(
   if (!failed) return { findings: [], evidence };
   const message = `${tag}: ${failed.command}: ${failed.why}`;
   const hint = `git diff ${tag}   # it passed then; look at what is outside git`;
-  return { findings: [{ code: 'run', tag, message, hint }], evidence };
+  return { findings: [{ code: 'run' as const, tag, message, hint }], evidence };
 }
 
 /** Files outside `.forge/` in which the working tree differs from that commit. */

@@ -264,11 +264,7 @@ async function lastCommitOf({ git }: Context, path: string, ...filter: string[])
 }
 
 /** Features whose current tests passed before and fail. Each is an error for the range in which it began, later a warning. */
-async function findRegressed(
-  context: Context,
-  range: CiRange | null,
-  features: readonly Feature[],
-): Promise<CiFinding[]> {
+async function findRegressed(context: Context, range: CiRange | null, features: readonly Feature[]) {
   const { repository, layout } = context;
   const found = features.map(async (feature): Promise<CiFinding> => {
     const path = featureFile(layout, feature.id);

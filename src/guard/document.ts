@@ -76,18 +76,8 @@ const lastKey = (path: string): string => /([^.[\]]*)(?:\[\d+\])*$/.exec(path)?.
 
 const MAX_FOUND = 1000;
 
-interface Placed {
-  hit: Hit;
-  index: number;
-  start: number;
-  value: string;
-}
-
-/** The hits in texts that are scanned as one, joined by line ends. */
-function scanTogether(
-  texts: readonly string[],
-  ...rest: [readonly Rule[], ((rule: Rule) => boolean)?]
-): Placed[] {
+/** The hits in texts that are scanned as one, joined by line ends; each with its text (`index`) and the offset in it. */
+function scanTogether(texts: readonly string[], ...rest: [readonly Rule[], ((rule: Rule) => boolean)?]) {
   if (texts.length === 0) return [];
   const all = texts.join('\n');
   const lengthOf = (index: number): number => texts[index]?.length ?? 0;

@@ -53,11 +53,7 @@ function makeView({ text, from, to }: Source, replacements: readonly Replacement
 }
 
 /** The view with each match replaced. `replace` returns undefined to keep a match. */
-function replaceIn(
-  source: Source,
-  pattern: RegExp,
-  replace: (match: string) => string | undefined,
-): View | undefined {
+function replaceIn(source: Source, pattern: RegExp, replace: (match: string) => string | undefined) {
   const replacements: Replacement[] = [];
   for (const { 0: match, index: from } of source.text.matchAll(pattern)) {
     const text = replace(match);

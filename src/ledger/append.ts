@@ -278,10 +278,7 @@ export function currentState(context: Context, listed?: readonly Listed[]): Read
 }
 
 /** The state of the last append while the folder is unchanged. Otherwise it is computed from the containers. */
-function loadState(
-  context: Context,
-  listed = listContainers(context) as readonly Listed[],
-): { state: AppendState; listed: readonly Listed[] } {
+function loadState(context: Context, listed = listContainers(context) as readonly Listed[]) {
   const known = readState(context);
   const folder = digestOf(listed);
   if (known?.folder === folder) return { state: known, listed };

@@ -196,10 +196,7 @@ export async function locate(
 }
 
 /** Containers in the clone's other working trees. */
-function otherWorktreeFiles(
-  { repository, layout }: Context,
-  isWanted: (name: string) => boolean,
-): { name: string; bytes: Buffer }[] {
+function otherWorktreeFiles({ repository, layout }: Context, isWanted: (name: string) => boolean) {
   if (!repository) return [];
   const inside = relative(repository.root, ledgerFolder(layout));
   return otherRoots(repository)

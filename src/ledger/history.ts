@@ -110,12 +110,7 @@ async function removalsOf(
   return absent.map((record) => ({ ...record, commit, subject }));
 }
 
-async function onlyReachable(
-  git: Git,
-  objects: LedgerObjects,
-  head: string,
-  removals: readonly Removal[],
-): Promise<Removal[]> {
+async function onlyReachable(git: Git, objects: LedgerObjects, head: string, removals: readonly Removal[]) {
   const commits = [...new Set(removals.map(({ commit }) => commit))];
   if (commits.length === 0) return [];
   const present = await Promise.all(commits.map((commit) => objects.has(commit)));

@@ -201,11 +201,7 @@ function replaceDamaged({ context, observation, absent, blobs, done, subjects, r
 }
 
 /** Records in the place of one that is gone, and those that were linked to them. */
-function wrongIn(
-  { ids }: Container,
-  gone: readonly AbsentRecord[],
-  lines: ReadonlyMap<string, string>,
-): Set<string> {
+function wrongIn({ ids }: Container, gone: readonly AbsentRecord[], lines: ReadonlyMap<string, string>) {
   const prevOf = (id: string): string | null => (JSON.parse(lines.get(id) ?? '{}') as Links).prev ?? null;
   const places = new Set(gone.map(({ prev }) => prev));
   // A record that moved up when a line was removed is right: its own place is known.

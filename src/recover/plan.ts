@@ -54,11 +54,7 @@ export async function planRecovery(
 }
 
 /** Adds what is known about a broken feature at HEAD. */
-async function runChecks(
-  context: Context,
-  manifest: Manifest,
-  watch: CheckpointWatch,
-): Promise<ProvedCheck[]> {
+async function runChecks(context: Context, manifest: Manifest, watch: CheckpointWatch) {
   const { git, folder } = requireRepository(context);
   const checks = await runProved(context, manifest, watch);
   return Promise.all(

@@ -73,19 +73,7 @@ describe('a secret that was refused', () => {
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 
-  it('LTM-13 refused three times in one session pauses that session until a human looks', async () => {
-    const project = await makeStarted();
-    const secret = SAMPLES.secret();
-    for (let times = 0; times < 3; times++) await expectError(project, ['note', 'add', secret], '5');
-    const paused = await forgeError(project, ['progress', 'add', 'x']);
-    expect(paused).toMatchObject({ exitCode: 3, code: 'session.paused' });
-    expect((await runForge(project, ['progress', 'show'])).exitCode).toBe(0);
-    const { stderr, exitCode } = await runForge(project, ['progress', 'add', 'I looked'], HUMAN);
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('refused the same text three times')]);
-    await forgeJson(project, ['progress', 'add', 'x']);
-  });
-
-  it('LTM-13 a paused session is shown where a person and an agent look, with the command that ends it', async () => {
+  it('LTM-13 refused three times in one session pauses it, which people and agents see, until a human looks', async () => {
     const project = await makeStarted();
     const secret = SAMPLES.secret();
     for (let times = 0; times < 3; times++) await expectError(project, ['note', 'add', secret], '5');
@@ -98,6 +86,11 @@ describe('a secret that was refused', () => {
     expect(JSON.parse((await claude(project, 'stop')).stdout)).toEqual({
       systemMessage: `forge: ${paused}: ${fix}`,
     });
+    await expectError(project, ['progress', 'add', 'x'], '3 session.paused');
+    expect((await runForge(project, ['progress', 'show'])).exitCode).toBe(0);
+    const { stderr, exitCode } = await runForge(project, ['progress', 'add', 'I looked'], HUMAN);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('refused the same text three times')]);
+    await forgeJson(project, ['progress', 'add', 'x']);
   });
 
   it('LTM-13 in stored memory halts every clone that its record reaches, until it is acknowledged', async () => {

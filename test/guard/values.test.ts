@@ -103,49 +103,22 @@ describe('a name beside a value', () => {
   const value = ['Kq7#Zw4M', 'vPr9'].join('');
 
   it.each([
-    'password',
-    'db_pwd',
-    'clientSecret',
-    'authToken',
-    'passphrase',
-    'credential',
-    'credentials',
-    'api key',
-    'api_key',
-    'apiKey',
-    'access-key',
-    'private.key',
-    'signing key',
-    'encryption_key',
-    'master key',
-    'secret_key',
+    ...'password db_pwd clientSecret authToken passphrase credential credentials api_key apiKey access-key private.key encryption_key secret_key'.split(
+      ' ',
+    ),
+    ...['api key', 'signing key', 'master key'],
   ])('LTM-13 means a secret: %s', (name) => {
     expect(found(`${name} = "${value}"`)).toEqual([value]);
   });
 
   it.each([
-    'key',
-    'sort_key',
-    'primaryKey',
-    'partition key',
-    'public_key',
-    'public_token',
-    'token_type',
-    'tokenUrl',
-    'token_id',
-    'key_id',
-    'credentials-id',
-    'password_hash',
-    'secret_digest',
-    'next_page_token',
-    'csrf_token',
-    'xsrf-token',
-    'cursor_token',
-    'sync token',
-    'continuation_token',
-    'keys',
-    'creds',
-    'cred',
+    ...'key sort_key primaryKey public_key public_token token_type tokenUrl token_id key_id credentials-id password_hash'.split(
+      ' ',
+    ),
+    ...'secret_digest next_page_token csrf_token xsrf-token cursor_token continuation_token keys creds cred'.split(
+      ' ',
+    ),
+    ...['partition key', 'sync token'],
   ])('LTM-13 means none: %s', (name) => {
     expect(found(`${name} = "${value}"`)).toEqual([]);
   });

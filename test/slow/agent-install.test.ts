@@ -24,11 +24,11 @@ const hook = (project: Project, event: string, name = event) =>
 const CONTAINER = ['-rpf', '--mount-proc'];
 const canContain = spawnSync('unshare', [...CONTAINER, 'true']).status === 0;
 
-/** The hook's process, which gets no end of its input. */
-function hangingHook(project: Project, event: string) {
+/** A hook's process that gets this input, and no end of it. */
+function hangingHook(project: Project, event: string, input: string) {
   const child = spawn(process.execPath, [BIN, 'hook', 'claude', event], { cwd: project.dir });
-  child.stdin.write('{"cwd": ');
-  return child;
+  child.stdin.write(input);
+  return follow(child).ended;
 }
 
 describe('hooks of an agent, as it runs them', () => {
@@ -76,15 +76,14 @@ describe('hooks of an agent, as it runs them', () => {
 
   it('AGT-01 a hook whose input never ends exits silently', async () => {
     const project = makeForgeRepository();
-    const child = hangingHook(project, 'session-end');
-    expect(await follow(child).ended).toEqual({ exitCode: 0, signal: null, stdout: '', stderr: '' });
+    const ended = await hangingHook(project, 'session-end', '{"cwd": ');
+    expect(ended).toEqual({ exitCode: 0, signal: null, stdout: '', stderr: '' });
   });
 
   it('AGT-01 a hook does not wait for the end of input after the payload', async () => {
     const project = makeForgeRepository();
-    const child = spawn(process.execPath, [BIN, 'hook', 'claude', 'session-start'], { cwd: project.dir });
-    child.stdin.write(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })));
-    const { exitCode, stdout } = await follow(child).ended;
+    const input = JSON.stringify(payload('claude', 'session-start', { cwd: project.dir }));
+    const { exitCode, stdout } = await hangingHook(project, 'session-start', input);
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('FORGE briefing')]);
   });
 });

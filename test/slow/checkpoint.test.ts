@@ -39,21 +39,9 @@ describe('forge checkpoint create', () => {
     await forgeJson(project, 'feature add --no-run A a --test "node -e 0" --issue SX9-1');
     await forgeJson(project, ['feature', 'verify', 'A']);
     await forgeJson(project, ['session', 'start'], world);
-    const made = await forgeJson<Made>(
-      project,
-      [
-        'checkpoint',
-        'create',
-        'SX9-1',
-        '--verify',
-        'node -e "console.log(1)"',
-        '--verify',
-        'true',
-        '-m',
-        '# works\nwell',
-      ],
-      world,
-    );
+    const checks = ['--verify', 'node -e "console.log(1)"', '--verify', 'true'];
+    const args = ['checkpoint', 'create', 'SX9-1', ...checks, '-m', '# works\nwell'];
+    const made = await forgeJson<Made>(project, args, world);
     const file = project.json<Made>(fileOf('SX9-1-v1'));
     expect(Object.keys(file)).toEqual([
       ...['schema_version', 'tag', 'commit', 'timestamp', 'verified_by', 'features_passing'],
@@ -144,20 +132,8 @@ describe('forge checkpoint create', () => {
   });
 
   it.each([
-    '--force',
-    '-d',
-    'a\nb',
-    'a b',
-    'a..b',
-    'a/b',
-    'a~1',
-    'a:b',
-    '',
-    '.x',
-    'x.',
-    'é',
-    'x'.repeat(65),
-    'con',
+    ...['--force', '-d', 'a\nb', 'a b', 'a..b', 'a/b', 'a~1', 'a:b', '', '.x', 'x.', 'é'],
+    ...['x'.repeat(65), 'con'],
   ])('B-42 GIT-05 the name %j is refused, and nothing is made', async (name) => {
     const project = await makeForge();
     const before = gitState(project);

@@ -228,18 +228,8 @@ describe('invisible characters', () => {
   });
 
   it.each([
-    '\u200d',
-    '\u00ad',
-    '\u2800',
-    '👍',
-    'क',
-    '\ufe0f',
-    '\u{e0067}',
-    '\u{1f3f4}',
-    '\r',
-    ' ',
-    'a',
-    '\u200f',
+    ...['\u200d', '\u00ad', '\u2800', '👍', 'क', '\ufe0f', '\u{e0067}', '\u{1f3f4}', '\r', ' ', 'a'],
+    ...['\u200f'],
   ])('LTM-13 takes time in proportion to a text of nothing but %j', (piece) => {
     // A quadratic pattern needs longer for this than a test may take.
     expect(scanText(piece.repeat(200_000), INVISIBLE_RULES)).toBeInstanceOf(Array);

@@ -275,22 +275,8 @@ describe('IP addresses', () => {
 
 describe('all of them', () => {
   it.each([
-    '1',
-    'a@',
-    '1.1.1.1.',
-    '::',
-    ' ',
-    '4111 ',
-    '+1 ',
-    'a.',
-    'iban ',
-    'DE12 ',
-    'phone 1',
-    "a'",
-    '2a02:',
-    'A1',
-    '1-',
-    '(',
+    ...['1', 'a@', '1.1.1.1.', '::', ' ', '4111 ', '+1 ', 'a.', 'iban ', 'DE12 ', 'phone 1', "a'"],
+    ...['2a02:', 'A1', '1-', '('],
   ])('LTM-13 take time in proportion to a text of nothing but %j', (piece) => {
     // A quadratic pattern needs longer for this than a test may take.
     expect(scanText(piece.repeat(1_000_000 / piece.length), PERSONAL_RULES)).toBeInstanceOf(Array);

@@ -1,14 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { create } from '../support/checkpoints.js';
 import { expectError, forgeError, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
+import { commitAll, makeFolder, type Project } from '../support/project.js';
 import {
   CHECKPOINT,
   differsFrom,
+  failingGit,
   files,
   plan,
   recover,
@@ -130,13 +130,7 @@ describe('forge recover and what git ignores', () => {
   it('GIT-06 they stay with newer work, and where the rollback was cut off as well', async () => {
     const project = await ignoringMore();
     const before = stateOf(project);
-    const shim = projectAt(makeFolder());
-    const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-    // All files are written, and then it is over.
-    shim.write('git', `#!/bin/sh\n${git} "$@" || exit\ncase "$*" in *restore*--worktree*) exit 1;; esac\n`);
-    chmodSync(shim.path('git'), 0o755);
-    const env = { PATH: `${shim.dir}:${process.env.PATH}` };
-    await expectError(project, ['recover', '--yes'], '6', { env });
+    await expectError(project, ['recover', '--yes'], '6', failingGit('after'));
     await runForge(project, ['session', 'start']);
     expect([project.read('.env'), project.read('cache/deep/big')]).toEqual(['TOKEN=mine\n', 'big\n']);
     project.write('newer.txt', 'newer\n');

@@ -285,10 +285,6 @@ describe('what forge recover decides', () => {
   });
 
   it.each([
-    [
-      'a merge',
-      (project: Project) => project.write('.git/MERGE_HEAD', `${project.git('rev-parse', 'HEAD')}\n`),
-    ],
     ['a bisect', (project: Project) => project.write('.git/BISECT_LOG', '')],
     ['a rebase', (project: Project) => project.write('.git/rebase-merge/done', '')],
   ])('B-39 GIT-06 %s in progress is refused, and nothing is paused or recorded', async (name, begin) => {
@@ -303,10 +299,7 @@ describe('what forge recover decides', () => {
     });
     expect((await plan(project)).rules.find(({ rule }) => rule === 'operation')?.value).toBe(name);
     expect(project.git('status', '--porcelain', '.forge')).toBe(ledger);
-    rmSync(
-      project.path('.git', { 'a merge': 'MERGE_HEAD', 'a bisect': 'BISECT_LOG' }[name] ?? 'rebase-merge'),
-      { recursive: true },
-    );
+    rmSync(project.path('.git', name === 'a bisect' ? 'BISECT_LOG' : 'rebase-merge'), { recursive: true });
     expect(await forgeJson(project, ['recover', '--yes'])).toMatchObject({ decision: 'continue' });
   });
 

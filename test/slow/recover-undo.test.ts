@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Undone } from '../../src/index.js';
@@ -18,6 +16,7 @@ import {
   breakThings,
   CHECKPOINT,
   differsFrom,
+  failingGit,
   files,
   recover,
   staged,
@@ -65,12 +64,7 @@ describe('forge recover --undo', () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);
-    const shim = projectAt(makeFolder());
-    const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-    shim.write('git', `#!/bin/sh\ncase "$*" in *restore*--worktree*) exit 1;; esac\nexec ${git} "$@"\n`);
-    chmodSync(shim.path('git'), 0o755);
-    const env = { PATH: `${shim.dir}:${process.env.PATH}` };
-    const error = await forgeError(project, ['recover', '--yes'], { env });
+    const error = await forgeError(project, ['recover', '--yes'], failingGit('before'));
     expect(error).toMatchObject({
       code: 'git.failed',
       exitCode: 6,

@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
 import type { BackupList, Recovered, RecoveryPlan, Undone } from '../../src/index.js';
 import { forgeJson } from './forge.js';
 import { makeForge, prepared, snapshot } from './forge-project.js';
-import { commitAll, type Project } from './project.js';
+import { commitAll, makeFolder, type Project, projectAt } from './project.js';
 
 /** A feature whose test passes while the project is whole, and a checkpoint of that. */
 export const withCheckpoint = (project?: Project): Promise<Project> =>
@@ -29,6 +30,17 @@ async function addCheckpoint(made: Project): Promise<Project> {
 export function wreck(project: Project): void {
   project.write('src/app.js', 'broken\n');
   project.git('commit', '-qm', 'Wreck it', '--', 'src/app.js');
+}
+
+/** A PATH whose git fails when it restores the working tree: before or after it has written the files. */
+export function failingGit(when: 'before' | 'after'): { env: NodeJS.ProcessEnv } {
+  const shim = projectAt(makeFolder());
+  const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  const fail = 'case "$*" in *restore*--worktree*) exit 1;; esac';
+  const steps = when === 'before' ? [fail, `exec ${git} "$@"`] : [`${git} "$@" || exit`, fail];
+  shim.write('git', `#!/bin/sh\n${steps.join('\n')}\n`);
+  chmodSync(shim.path('git'), 0o755);
+  return { env: { PATH: `${shim.dir}:${process.env.PATH}` } };
 }
 
 /** Commits, staged and unstaged changes, new files, a folder that is gone, a link, a mode, and what git ignores. */

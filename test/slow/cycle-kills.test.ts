@@ -103,17 +103,9 @@ describe('a cycle that is killed after its record', () => {
 /** The mark of a cycle whose process was killed before the record. */
 function leaveMark(project: Project, change: object = {}): void {
   const gone = { ...identify(process.pid), pid: 4_000_000, started: '1' };
-  const mark = {
-    schema_version: '1.0',
-    key: '0123456789abcdef',
-    holder: gone,
-    started_at: '2026-03-01T10:00:00.000Z',
-    task_id: 'A',
-    stage: 'execution',
-    stages: [],
-    ...change,
-  };
-  project.write(MARK, JSON.stringify(mark));
+  const own = { schema_version: '1.0', key: '0123456789abcdef', holder: gone };
+  const work = { started_at: '2026-03-01T10:00:00.000Z', task_id: 'A', stage: 'execution', stages: [] };
+  project.write(MARK, JSON.stringify({ ...own, ...work, ...change }));
 }
 
 const violated = { task_id: 'A', exit_code: 0, classification: 'GOVERNANCE_VIOLATION' };
@@ -121,14 +113,11 @@ const violated = { task_id: 'A', exit_code: 0, classification: 'GOVERNANCE_VIOLA
 describe('the mark of a cycle', () => {
   it('LTM-16 reports how each interrupted cycle is recorded', async () => {
     const project = await makeForge();
+    const next = async () => (await cycle(project, ['--', 'true'])).warnings;
     leaveMark(project);
-    expect((await cycle(project, ['--', 'true'])).warnings).toEqual([
-      'Cycle 1 was interrupted. It is recorded now, as FAILURE.',
-    ]);
+    expect(await next()).toEqual(['Cycle 1 was interrupted. It is recorded now, as FAILURE.']);
     leaveMark(project, { stage: 'memory', key: 'f'.repeat(16), input: violated });
-    expect((await cycle(project, ['--', 'true'])).warnings).toEqual([
-      'Cycle 3 was interrupted. It is recorded now, as GOVERNANCE_VIOLATION.',
-    ]);
+    expect(await next()).toEqual(['Cycle 3 was interrupted. It is recorded now, as GOVERNANCE_VIOLATION.']);
   });
 
   it('B-06 GOV-03 is escaped in messages', async () => {

@@ -98,9 +98,8 @@ describe('what the command may not change', () => {
     ]);
     expect(project.read(featureFile('B'))).toBe(files[1]);
     expect(storedFeature(project, 'A')).toMatchObject({ tests: ['test -f done'], status: 'failing' });
-    expect(await cycle(project, ['--task', 'A', ...sh('touch done')])).toMatchObject({
-      classification: 'SUCCESS',
-    });
+    const next = await cycle(project, ['--task', 'A', ...sh('touch done')]);
+    expect(next.classification).toBe('SUCCESS');
   });
 
   it.each([
@@ -117,27 +116,20 @@ describe('what the command may not change', () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'list']);
     const found = await violate(project, script);
-    expect([found.length, found[0]?.startsWith(violation), found[0]?.includes(', and put back')]).toEqual([
-      1,
-      true,
-      true,
-    ]);
-    expect(storedFeature(project, 'A')).toMatchObject({ tests: ['test -f done'] });
-    expect([
-      project.has(`${FOLDER}/Z.json`),
-      (await forgeJson<{ features: object[] }>(project, ['feature', 'list'])).features,
-    ]).toEqual([false, [expect.objectContaining({ id: 'A', tests: ['test -f done'] })]]);
+    expect(found).toEqual([expect.stringContaining(', and put back')]);
+    expect(found[0]?.startsWith(violation)).toBe(true);
+    const tests = ['test -f done'];
+    expect(storedFeature(project, 'A')).toMatchObject({ tests });
+    expect(project.has(`${FOLDER}/Z.json`)).toBe(false);
+    expect(await forgeJson(project, 'feature list')).toMatchObject({ features: [{ id: 'A', tests }] });
     expect(await cycle(project, sh('touch done'))).toMatchObject({ classification: 'SUCCESS' });
   });
 
   it('GOV-01 names a breach of the builder, and leaves a new feature', async () => {
     const project = await ready();
     const forge = `"${process.execPath}" "${BIN}"`;
-    const found = await violate(
-      project,
-      `${forge} memory record --task x --exit-code 0; ${forge} feature add C c`,
-    );
-    expect(found).toEqual([expect.stringContaining('A builder may not')]);
+    const script = `${forge} memory record --task x --exit-code 0; ${forge} feature add C c`;
+    expect(await violate(project, script)).toEqual([expect.stringContaining('A builder may not')]);
     expect(storedFeature(project, 'C')).toMatchObject({ name: 'c' });
   });
 
@@ -145,17 +137,11 @@ describe('what the command may not change', () => {
     const project = await ready();
     const config = project.read(CONFIG);
     const script = 'mkdir -p .forge/skills/x; echo text > .forge/skills/x/instructions.md';
-    expect(await violate(project, script)).toEqual([
-      '.forge/skills/x/instructions.md was added by the command',
-    ]);
-    expect(project.read('.forge/skills/x/instructions.md')).toBe('text\n');
-    const feature = JSON.stringify({
-      id: 'Z',
-      name: 'z',
-      status: 'in_progress',
-      tests: [`cat ${CONFIG} .forge/README.md`],
-    });
-    await violate(project, `echo '${feature}' > ${FOLDER}/Z.json`);
+    const added = '.forge/skills/x/instructions.md';
+    expect(await violate(project, script)).toEqual([`${added} was added by the command`]);
+    expect(project.read(added)).toBe('text\n');
+    const feature = { id: 'Z', name: 'z', status: 'in_progress', tests: [`cat ${CONFIG} .forge/README.md`] };
+    await violate(project, `echo '${JSON.stringify(feature)}' > ${FOLDER}/Z.json`);
     expect([project.read(CONFIG), project.has('.forge/README.md')]).toEqual([config, true]);
   });
 
@@ -180,10 +166,7 @@ describe('a ledger file that the command deleted', () => {
     commitAll(project);
     const kept = project.git('ls-tree', '-r', 'HEAD', '.forge/memory/ledger').split('\n');
     const result = await cycle(project, sh(`${script}; touch done`));
-    expect(result).toMatchObject({
-      classification: 'SUCCESS',
-      report: { memory_integrity_status: 'intact' },
-    });
+    expect([result.classification, result.report?.memory_integrity_status]).toEqual(['SUCCESS', 'intact']);
     expect(result.warnings).toContainEqual(expect.stringMatching(/^Memory: restored \d files? from HEAD\.$/));
     expect(result.report?.commit).not.toBeNull();
     expect(project.git('ls-tree', '-r', 'HEAD', '.forge/memory/ledger').split('\n')).toEqual(

@@ -6,7 +6,7 @@ import type { CycleResult } from '../../src/index.js';
 import { cycle, MARK, noteOf, ready, refusal, sh, statuses, storedCycles } from '../support/cycles.js';
 import { hasShim, runFaulty } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, makeForge, makePlainForge, PROGRESS, storedFeature } from '../support/forge-project.js';
+import { CONFIG, makeForge, makePlainForge, storedFeature } from '../support/forge-project.js';
 import { containerOf, HUMAN, LEDGER } from '../support/memory.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -221,13 +221,6 @@ describe('forge cycle', () => {
     const all = await storedCycles(project);
     expect(all.map(({ evaluation }) => evaluation.classification)).toEqual(['FAILURE', 'SUCCESS']);
     expect(all[0]?.evaluation).toMatchObject({ patterns: [] });
-  });
-
-  it('GOV-04 adds a line to the progress of a running session', async () => {
-    const project = await ready();
-    await forgeJson(project, ['session', 'start']);
-    await cycle(project, sh('touch done'));
-    expect(project.read(PROGRESS)).toMatch(/\] Cycle 1 SUCCESS: A, 1\/1 features passing, \d+ s\n/);
   });
 
   it('GOV-01 works without git, and has a dry run', async () => {

@@ -32,18 +32,12 @@ describe('forge status', () => {
     commitAll(project);
     await forgeJson(project, ['checkpoint', 'create'], { world });
     const { components, worst } = await statusOf(project, { world });
-    expect([worst, components.map(({ color }) => color)]).toEqual([
-      'green',
-      [...Array(4).fill('green'), 'neutral'],
-    ]);
+    expect(worst).toBe('green');
+    expect(components.map(({ color }) => color)).toEqual([...Array(4).fill('green'), 'neutral']);
     world.set('2026-03-01T11:01:00.000Z');
-    const stale = await component(project, 'short-term', { world });
-    expect(stale).toEqual({
-      name: 'short-term',
-      color: 'yellow',
-      reasons: ['progress.txt is stale: last entry 1 h ago'],
-      fix: ['forge log "what you just did"'],
-    });
+    const fix = ['forge log "what you just did"'];
+    const stale = { color: 'yellow', reasons: ['progress.txt is stale: last entry 1 h ago'], fix };
+    expect(await component(project, 'short-term', { world })).toEqual({ name: 'short-term', ...stale });
     await forgeJson(project, ['progress', 'add', 'y'], { world });
     expect((await component(project, 'short-term', { world })).color).toBe('green');
   });
@@ -75,11 +69,8 @@ describe('forge status', () => {
     expect([await code(), await code('--exit-code'), await code('--exit-code', 'red')]).toEqual([0, 1, 1]);
     expect(await code('--short', '--exit-code')).toBe(1);
     expect(await code('--json', '--exit-code')).toBe(1);
-    expect(await forgeError(project, ['status', '--exit-code', 'green'])).toMatchObject({
-      exit: 2,
-      code: 'status.exit_code',
-      field: 'exit-code',
-    });
+    const refused = await forgeError(project, ['status', '--exit-code', 'green']);
+    expect(refused).toMatchObject({ exit: 2, code: 'status.exit_code', field: 'exit-code' });
   });
 
   it.each([
@@ -115,10 +106,7 @@ describe('forge status', () => {
       expect([form, worst, told?.color]).toEqual([form, 'red', 'red']);
       expect([form, told?.reasons[0]]).toEqual([form, expect.stringContaining(file)]);
       expect([form, told?.fix.length]).toEqual([form, 1]);
-      expect([form, (await runForge(project, ['status', '--short'])).stdout]).toEqual([
-        form,
-        expect.stringMatching(/^forge [·●◐○]{5}/),
-      ]);
+      expect((await runForge(project, ['status', '--short'])).stdout, form).toMatch(/^forge [·●◐○]{5}/);
       rmSync(project.path(file), { recursive: true, force: true });
       if (whole) project.write(file, whole);
     }
@@ -164,11 +152,8 @@ describe('forge status', () => {
     expect((await runForge(project, [])).stdout).toMatch(
       /^For you +1 approved invariant is missing: forge trust$/m,
     );
-    expect(await component(project, 'long-term')).toMatchObject({
-      color: 'yellow',
-      reasons: ['1 approved invariant is missing'],
-      fix: ['forge trust'],
-    });
+    const missing = { color: 'yellow', reasons: ['1 approved invariant is missing'], fix: ['forge trust'] };
+    expect(await component(project, 'long-term')).toMatchObject(missing);
     const { stdout } = await runForge(project, ['trust', '--show']);
     expect(stdout).toMatch(
       /^invariant {2}approved, and missing now.*\n {2}(?:Dates are UTC|Names are unique)$/m,
@@ -188,12 +173,9 @@ describe('forge status', () => {
       ...many.slice(0, 8000),
       ...many.slice(8000).map(({ id, name }) => ({ id, name, status: 'failing', tests: ['true'] })),
     ]);
-    expect(await component(project, 'features')).toEqual({
-      name: 'features',
-      color: 'yellow',
-      reasons: ['8000 of 10000 features pass (80 %); failing: F-8000, F-8001, F-8002 and 1997 more'],
-      fix: ['forge done F-8000'],
-    });
+    const reasons = ['8000 of 10000 features pass (80 %); failing: F-8000, F-8001, F-8002 and 1997 more'];
+    const counted = { color: 'yellow', reasons, fix: ['forge done F-8000'] };
+    expect(await component(project, 'features')).toEqual({ name: 'features', ...counted });
   });
 });
 
@@ -203,18 +185,16 @@ describe('forge status and Linear', () => {
     const issues = [{ linear_id: 'SX9-1', title: 'An issue' }];
     project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
     const told = await component(project, 'linear');
-    expect([told.color, told.reasons[0]]).toEqual([
-      'yellow',
-      expect.stringMatching(/^of the last 2 commits, 2 name no issue: [0-9a-f]{7,} Add forge and 1 more$/),
-    ]);
+    expect(told.color).toBe('yellow');
+    expect(told.reasons[0]).toMatch(
+      /^of the last 2 commits, 2 name no issue: [0-9a-f]{7,} Add forge and 1 more$/,
+    );
     for (let i = 0; i < 9; i++) commitAll(project, `[SX9-1] Step ${i}`);
     expect((await component(project, 'linear')).reasons[0]).toMatch(/10 commits, 1 names no issue/);
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['session', 'end']);
-    expect(await component(project, 'linear')).toMatchObject({
-      color: 'green',
-      reasons: ['1 active issue; each of the last 10 commits names one'],
-    });
+    const good = { color: 'green', reasons: ['1 active issue; each of the last 10 commits names one'] };
+    expect(await component(project, 'linear')).toMatchObject(good);
   });
 
   it('VIS-01 conventional commits of forge name their issue in the Backtrace', async () => {

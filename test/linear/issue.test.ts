@@ -197,6 +197,7 @@ describe('forge linear, offline', () => {
     if (words[0] === 'Fix the docs')
       project.write(ISSUES, project.read(ISSUES).replace(/("labels": \[\s*)"feature"/, '$1"Documentation"'));
     await forgeJson(project, ['linear', 'start', linear_id]);
+    project.write('src/new.js', 'export {};\n');
     project.git('add', '-A');
     const { commit } = await forgeJson<MadeCommit>(project, ['commit', '--why', 'It matters']);
     expect(commit?.subject).toMatch(expected);

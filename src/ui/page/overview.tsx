@@ -70,12 +70,11 @@ function Proved({ features }: Pick<Overview, 'features'>) {
     .filter(({ count }) => count > 0)
     .reverse();
   const total = own.reduce((sum, { count }) => sum + count, 0);
+  const first = 'forge feature add "First thing to build" --test "COMMAND"';
   if (!features || total === 0)
     return (
       <Card title="Proved">
-        <Empty command='forge feature add "First thing to build" --test "COMMAND"'>
-          There are no features yet.
-        </Empty>
+        <Empty command={first}>There are no features yet.</Empty>
       </Card>
     );
   return (

@@ -1,3 +1,4 @@
+import { DAY } from '../../core/clock.js';
 import { type Answers, linkTo } from './data.js';
 import { wordsOf } from './knowledge.js';
 import { Ask, Badge, Card, Detail, Empty, Facts, List, many, Time, type Tone } from './parts.js';
@@ -97,7 +98,7 @@ function progressMoments({ session, progress }: Session): Moment[] {
   let day = Date.parse(`${session.started_at.slice(0, 10)}T00:00:00Z`);
   let last = session.started_at.slice(11, 16);
   return progress.map(({ time, text }) => {
-    if (time < last) day += 86_400_000;
+    if (time < last) day += DAY;
     last = time;
     return { at: `${new Date(day).toISOString().slice(0, 10)}T${time}:00Z`, what: 'progress', text };
   });

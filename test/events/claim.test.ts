@@ -11,11 +11,8 @@ describe('claims on one machine', () => {
     const [project, other] = await trees();
     expect(await claim(project, 'f-1')).toMatchObject({ task: 'F-1', held_by: 'machine', seconds: 3600 });
     expect(await forgeError(other, ['claim', 'F-1'])).toMatchObject({
-      ...{
-        ...held,
-        message: expect.stringContaining('F-1 is held by'),
-        hint: expect.stringContaining('forge next'),
-      },
+      ...{ ...held, message: expect.stringContaining('F-1 is held by') },
+      hint: expect.stringContaining('forge next'),
     });
     const { task, candidates } = await forgeJson<Selection>(other, ['next']);
     expect(task?.id).toBe('F-2');

@@ -16,6 +16,9 @@ const has = async (project: Project, tool: string, query: string) => {
   return [known, fresh, exitCode];
 };
 
+const extract = (project: Project, tool: string, query: string, stdin: string) =>
+  forgeJson(project, ['finding', 'extract', '--tool', tool, '--query', query, '-'], { stdin });
+
 describe('ExecutionMemory', () => {
   it('EXM-01 EXM-04 has the methods of ADR-0003, and its three groups', () => {
     const memory = new ExecutionMemory(makeFolder());
@@ -183,12 +186,7 @@ describe('questions', () => {
     project.write('src/a.js', 'word\n');
     project.write('built/b.js', 'word\n');
     await forgeJson(project, ['session', 'start']);
-    const searched = async (query: string) => {
-      const args = ['finding', 'extract', '--tool', 'Bash', '--query', query, '-'];
-      await forgeJson(project, args, { stdin: 'src/a.js:1:word\n' });
-    };
-    await searched('rg word');
-    await searched('rg -u word');
+    for (const query of ['rg word', 'rg -u word']) await extract(project, 'Bash', query, 'src/a.js:1:word\n');
     expect(await has(project, 'Bash', 'rg word')).toEqual([true, true, 0]);
     expect(await has(project, 'Bash', 'rg -u word')).toEqual([true, true, 0]);
     expect(await has(project, 'Bash', 'rg -uu word')).toEqual([false, false, 1]);
@@ -202,10 +200,7 @@ describe('questions', () => {
     project.write('src/a.js', 'word\n');
     await forgeJson(project, ['session', 'start']);
     const queries = ['grep -rn word .', 'grep -rn --exclude-dir=node_modules word .'];
-    for (const query of queries) {
-      const args = ['finding', 'extract', '--tool', 'Bash', '--query', query, '-'];
-      await forgeJson(project, args, { stdin: './src/a.js:1:word\n' });
-    }
+    for (const query of queries) await extract(project, 'Bash', query, './src/a.js:1:word\n');
     commitAll(project, 'Add a word');
     for (const query of queries) expect(await has(project, 'Bash', query)).toEqual([true, true, 0]);
     project.write('src/a.js', 'another\n');
@@ -230,28 +225,23 @@ describe('forge finding', () => {
     await ranShell('npx --no-install forge recall login', 'learned …');
     await ranShell('forge done a && npm run lint', '✓ a\nall clean');
     await ranShell('npm test -- forge', '3 passing');
-    const { findings } = await forgeJson<{ findings: { query: string; fact: string }[] }>(
-      project,
-      'finding list',
-    );
+    type Listed = { findings: { query: string; fact: string }[] };
+    const { findings } = await forgeJson<Listed>(project, 'finding list');
     expect(findings.map(({ query, fact }) => [query, fact])).toEqual([['npm test -- forge', '3 passing']]);
   });
 
   it('EXM-01 keeps findings with the session: add, extract, list, summary, clear; a new session has none', async () => {
     const project = await makeStarted();
     await forgeJson(project, 'finding add "login() is on line 40" --tool Read --query src/app.js');
-    const { finding } = await forgeJson<{ finding: object }>(
-      project,
-      'finding extract --tool Read --query src/app.js src/app.js',
-    );
+    const command = 'finding extract --tool Read --query src/app.js src/app.js';
+    const { finding } = await forgeJson<{ finding: object }>(project, command);
     expect(finding).toEqual({
       ...{ tool: 'Read', query: 'src/app.js', filePath: 'src/app.js' },
       ...{ fact: 'File contains: answer (1)', step: 2, success: true },
     });
     expect((await forgeJson<{ findings: object[] }>(project, ['finding', 'list'])).findings).toHaveLength(2);
-    expect((await runForge(project, ['finding', 'summary'])).stdout).toBe(
-      '**Files Already Read:**\n- src/app.js: File contains: answer (1)\n',
-    );
+    const { stdout } = await runForge(project, ['finding', 'summary']);
+    expect(stdout).toBe('**Files Already Read:**\n- src/app.js: File contains: answer (1)\n');
     expect((await runForge(project, ['briefing'])).stdout).toContain('src/app.js: File contains: answer (1)');
     expect(project.git('status', '--porcelain', '--untracked-files=all')).not.toContain('findings');
     await forgeJson(project, ['session', 'end']);
@@ -275,15 +265,13 @@ describe('forge finding', () => {
   it('EXM-04 the summary has only what still tells something: no changed file, no part of a known one, no commit', async () => {
     const project = await makeStarted();
     project.write('src/two.js', 'export const one = 1;\nexport const two = 2;\n');
-    const extract = (tool: string, query: string, stdin: string) =>
-      forgeJson(project, ['finding', 'extract', '--tool', tool, '--query', query, '-'], { stdin });
-    await extract('Read', 'src/app.js', project.read('src/app.js'));
-    await extract('Read', 'src/two.js', project.read('src/two.js'));
-    await extract('Bash', 'head -1 src/two.js', 'export const one = 1;\n');
-    await extract('Bash', 'git add -A && git commit -qm "feat: b" && echo ok', 'ok\n');
-    await extract('Bash', 'sed -i s/a/b/ src/app.js', '');
-    await extract('Bash', 'npm test', '# pass 3\n');
-    await extract('Bash', 'node --test new.test.js', "Exit code 1\nCould not find 'new.test.js'\n");
+    await extract(project, 'Read', 'src/app.js', project.read('src/app.js'));
+    await extract(project, 'Read', 'src/two.js', project.read('src/two.js'));
+    await extract(project, 'Bash', 'head -1 src/two.js', 'export const one = 1;\n');
+    await extract(project, 'Bash', 'git add -A && git commit -qm "feat: b" && echo ok', 'ok\n');
+    await extract(project, 'Bash', 'sed -i s/a/b/ src/app.js', '');
+    await extract(project, 'Bash', 'npm test', '# pass 3\n');
+    await extract(project, 'Bash', 'node --test new.test.js', "Exit code 1\nCould not find 'new.test.js'\n");
     // The times of files are a few milliseconds late.
     await setTimeout(50);
     project.write('src/app.js', 'export const answer = 43;\n');
@@ -291,9 +279,9 @@ describe('forge finding', () => {
     const read = ['**Files Already Read:**', '- src/two.js: File contains: one (1), two (2)', ''];
     const summary = async () => (await runForge(project, ['finding', 'summary'])).stdout.split('\n');
     expect(await summary()).toEqual(read);
-    await extract('Bash', 'npm test', '# pass 4\n');
-    await extract('Bash', 'ls -l src', 'total 4\n-rw-r--r-- 1 a a 3 app.js\n');
-    await extract('Bash', 'npm test 2>&1 | tail -3', '# pass 4\n# fail 1\n');
+    await extract(project, 'Bash', 'npm test', '# pass 4\n');
+    await extract(project, 'Bash', 'ls -l src', 'total 4\n-rw-r--r-- 1 a a 3 app.js\n');
+    await extract(project, 'Bash', 'npm test 2>&1 | tail -3', '# pass 4\n# fail 1\n');
     expect(await summary()).toEqual([
       ...read,
       '**Other Findings:**',
@@ -305,11 +293,9 @@ describe('forge finding', () => {
 
   it('EXM-04 the summary fits its budget and reports omissions', async () => {
     const project = await makeForge();
+    const words = 'word '.repeat(30);
     for (let i = 0; i < 30; i++)
-      await forgeJson(
-        project,
-        `finding add "fact ${i} ${'word '.repeat(30)}" --tool fs:list --query "src/${i}"`,
-      );
+      await forgeJson(project, `finding add "fact ${i} ${words}" --tool fs:list --query "src/${i}"`);
     const { stdout } = await runForge(project, ['finding', 'summary', '--budget', '200']);
     expect(stdout.length / 3).toBeLessThan(330);
     expect(stdout).toContain('fact 29');

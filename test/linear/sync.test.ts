@@ -19,47 +19,27 @@ const FAULTS: [what: string, fault: Fault, message: RegExp][] = [
 
 describe('forge linear, with Linear', () => {
   it('LIN-03 pull takes over all pages of assigned issues, and Linear’s text wins while notes stay', async () => {
+    const rest = { description: '- [ ] It works', labels: ['Bug'] };
     const server = await startLinear(
-      Array.from({ length: 120 }, (_, i) => ({
-        title: `Issue ${i + 1}`,
-        description: '- [ ] It works',
-        labels: ['Bug'],
-      })),
+      Array.from({ length: 120 }, (_, i) => ({ title: `Issue ${i + 1}`, ...rest })),
     );
     const project = await makeForge();
     const { value, exitCode } = await run(project, server, 'pull');
     expect([exitCode, value?.pulled.length]).toEqual([0, 120]);
     const [first] = await issues(project);
     expect(first).toMatchObject({
-      ...{
-        linear_id: 'APP-1',
-        title: 'Issue 1',
-        type: 'bug',
-        labels: ['Bug'],
-        priority: 2,
-        state: 'unstarted',
-      },
-      ...{
-        acceptance_criteria: ['It works'],
-        git_refs: { branch: 'ada/app-1' },
-        url: 'https://linear.app/x/APP-1',
-      },
+      ...{ linear_id: 'APP-1', title: 'Issue 1', type: 'bug', labels: ['Bug'], priority: 2 },
+      ...{ state: 'unstarted', acceptance_criteria: ['It works'], git_refs: { branch: 'ada/app-1' } },
+      url: 'https://linear.app/x/APP-1',
     });
     const file = '.forge/linear/active.json';
-    project.write(
-      file,
-      project
-        .read(file)
-        .replace('"title": "Issue 1"', '"title": "Mine"')
-        .replace('"estimated_complexity": null', '"estimated_complexity": "high"'),
-    );
+    const text = project.read(file).replace('"title": "Issue 1"', '"title": "Mine"');
+    project.write(file, text.replace('"estimated_complexity": null', '"estimated_complexity": "high"'));
     (server.issues[0] as { title: string }).title = 'Theirs';
     const again = await run(project, server, 'pull');
     expect(again.value?.conflicts).toEqual([{ id: 'APP-1', field: 'title', ours: 'Mine', theirs: 'Theirs' }]);
-    expect((await issues(project))[0]).toMatchObject({
-      title: 'Theirs',
-      agent_state: { estimated_complexity: 'high' },
-    });
+    const merged = { title: 'Theirs', agent_state: { estimated_complexity: 'high' } };
+    expect((await issues(project))[0]).toMatchObject(merged);
   });
 
   it('LIN-03 a text that was changed only here is not sent: Linear’s stays, and every text of ours is kept', async () => {
@@ -143,9 +123,8 @@ describe('forge linear, with Linear', () => {
     expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['LOCAL-9528']);
     const status = await runForge(project, ['status', '--json']);
     expect(status.stdout).toMatch(/"name":"linear","color":"red"/);
-    expect(status.stdout.slice(status.stdout.indexOf('"name":"linear"'))).toContain(
-      '"fix":["forge linear sync"]',
-    );
+    const linear = status.stdout.slice(status.stdout.indexOf('"name":"linear"'));
+    expect(linear).toContain('"fix":["forge linear sync"]');
   });
 
   it('B-77 the key is never printed', async () => {
@@ -154,20 +133,15 @@ describe('forge linear, with Linear', () => {
     const env = { ...server.env, LINEAR_API_KEY: 'lin_api_secret_thing' };
     const { stdout, stderr } = await runForge(project, ['linear', 'pull'], { env });
     expect(stdout + stderr).not.toContain('lin_api_secret_thing');
-    const command = {
-      LINEAR_API_URL: server.env.LINEAR_API_URL,
-      LINEAR_API_KEY_COMMAND: `printf %s ${server.env.LINEAR_API_KEY}`,
-    };
+    const { LINEAR_API_URL, LINEAR_API_KEY } = server.env;
+    const command = { LINEAR_API_URL, LINEAR_API_KEY_COMMAND: `printf %s ${LINEAR_API_KEY}` };
     expect((await runForge(project, ['linear', 'pull'], { env: command })).exitCode).toBe(0);
   });
 
   it('B-76 AGT-04 cleans text of others before storing it', async () => {
-    const server = await startLinear([
-      {
-        title: 'Hello\u202e',
-        description: `Use ghp_${'a1B2c3D4e5F6'.repeat(3)} and write to ada.king@babbage-engines.net, soon\u{e0041}`,
-      },
-    ]);
+    const secret = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
+    const description = `Use ${secret} and write to ada.king@babbage-engines.net, soon\u{e0041}`;
+    const server = await startLinear([{ title: 'Hello\u202e', description }]);
     const project = await makeForge();
     expect((await run(project, server, 'pull')).exitCode).toBe(0);
     const text = project.read('.forge/linear/active.json');

@@ -54,13 +54,8 @@ describe('claims on one machine', () => {
     const other = projectAt(`${makeFolder()}/tree`);
     project.git('worktree', 'add', '-q', other.dir);
     await claim(project, id);
-    for (const args of [
-      ['focus', 'set', '--issue', id],
-      ['start', id],
-      ['linear', 'start', id],
-      ['linear', 'done', id],
-    ])
-      expect([args, await forgeError(other, args)]).toMatchObject([args, held]);
+    for (const words of ['focus set --issue', 'start', 'linear start', 'linear done'])
+      expect([words, await forgeError(other, `${words} ${id}`)]).toMatchObject([words, held]);
     expect(other.git('status', '--porcelain')).toBe('');
     await forgeJson(project, ['release', id]);
     await forgeJson(other, ['linear', 'start', id]);
@@ -83,10 +78,8 @@ function bucketOf(offset: number): Bucket {
         throw Object.assign(new Error('wrong last sequence'), { code: 10071 });
       last++;
       const [created, string] = [new Date(Date.now() + offset), () => value];
-      entries.set(
-        key,
-        Object.assign({ revision: last }, { key, operation: 'PUT', length: 1, created, string }),
-      );
+      const entry = { key, operation: 'PUT', length: 1, created, string };
+      entries.set(key, Object.assign({ revision: last }, entry));
       return last;
     },
   };
@@ -102,9 +95,8 @@ describe('the server’s clock', () => {
       ...{ actor: 'agent' as const, since: '2026-03-01T10:00:00.000Z', seconds: 2 },
     };
     const first = await takeOnServer(bucket, { ...held, place: 'a' }, true);
-    expect(await takeOnServer(bucket, { ...held, place: 'b' }, true)).toMatchObject({
-      claim: { place: 'a' },
-    });
+    const other = await takeOnServer(bucket, { ...held, place: 'b' }, true);
+    expect(other).toMatchObject({ claim: { place: 'a' } });
     expect(await takeOnServer(bucket, { ...held, place: 'a' }, false, Number(first))).toBeGreaterThan(0);
     await setTimeout(2100);
     expect(await takeOnServer(bucket, { ...held, place: 'b' }, true)).toBeGreaterThan(0);
@@ -266,10 +258,8 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     await claim(first, 'F-2', { env });
     const kv = await kvOf(server);
     const own = (await kv.get('task.F-2'))?.json<object>();
-    await kv.put(
-      'task.F-1',
-      JSON.stringify({ ...own, task: 'F-1', place: 'x', host: '\u001b]0;x\u0007\nF-9' }),
-    );
+    const evil = { ...own, task: 'F-1', place: 'x', host: '\u001b]0;x\u0007\nF-9' };
+    await kv.put('task.F-1', JSON.stringify(evil));
     for (const args of [['next'], ['fleet'], ['claim', 'F-1']]) {
       const { stdout, stderr } = await runForge(first, args, { env });
       const hidden = [...(stdout + stderr)].filter((char) => char < ' ' && char !== '\n');

@@ -40,10 +40,8 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     await forgeJson(project, ['start'], { env: server.env });
     await forgeJson(project, ['note', 'add', 'x'], { env: server.env });
     await expect.poll(() => messages.length).toBe(2);
-    expect(messages.map(([subject]) => subject)).toEqual([
-      'acme.memory.session.start',
-      'acme.memory.learning',
-    ]);
+    const subjects = ['acme.memory.session.start', 'acme.memory.learning'];
+    expect(messages.map(([subject]) => subject)).toEqual(subjects);
     const [[, headers]] = messages as [(typeof messages)[number]];
     expect(headers).toMatchObject({ 'ce-specversion': '1.0', 'ce-type': 'acme.memory.session.start' });
     expect(headers['ce-id']).toBe(headers['Nats-Msg-Id']);
@@ -100,10 +98,8 @@ describe.skipIf(!hasNats)('events, with a NATS server', () => {
     const project = await makeForge();
     const error = await forgeError(project, 'config set events.url nats://ada:hunter2secret@host:4222');
     expect([2, 5]).toContain(error.exitCode);
-    project.write(
-      CONFIG,
-      project.read(CONFIG).replace('[events]\n', '[events]\nurl = "nats://ada:hunter2secret@h"\n'),
-    );
+    const config = project.read(CONFIG);
+    project.write(CONFIG, config.replace('[events]\n', '[events]\nurl = "nats://ada:hunter2secret@h"\n'));
     const read = await forgeError(project, ['events', 'list']);
     expect(read).toMatchObject({ exitCode: 4, message: expect.stringContaining('NATS_PASSWORD') });
     expect(JSON.stringify([error, read])).not.toContain('hunter2');
@@ -176,34 +172,25 @@ describe.skipIf(!hasNats)('credentials for NATS', () => {
     projectAt(config).write('nats/context/team.json', JSON.stringify(context));
     const named = { NATS_URL: '', NATS_CONTEXT: 'team', XDG_CONFIG_HOME: config };
     expect(await flush(project, userServer, named)).toMatchObject({ sent: 0 });
-    expect(await refusal(project, userServer, { ...named, NATS_CONTEXT: '../team' })).toMatchObject({
-      exitCode: 2,
-    });
-    expect(await refusal(project, userServer, { ...named, NATS_CONTEXT: 'none' })).toMatchObject({
-      exitCode: 2,
-    });
+    for (const NATS_CONTEXT of ['../team', 'none'])
+      expect((await refusal(project, userServer, { ...named, NATS_CONTEXT })).exitCode).toBe(2);
 
     const tokenServer = await startNats({ rest: `authorization { token: "${PASSWORD}" }` });
     expect(await flush(project, tokenServer, { NATS_TOKEN: PASSWORD })).toMatchObject({ sent: 0 });
 
     const pair = nkeys.createUser();
     const seed = new TextDecoder().decode(pair.getSeed());
-    const nkeyServer = await startNats({
-      rest: `authorization { users: [ { nkey: ${pair.getPublicKey()} } ] }`,
-    });
+    const rest = `authorization { users: [ { nkey: ${pair.getPublicKey()} } ] }`;
+    const nkeyServer = await startNats({ rest });
     expect(await flush(project, nkeyServer, { NATS_NKEY: seed })).toMatchObject({ sent: 0 });
     projectAt(config).write('seed', `${seed}\n`);
     expect(await flush(project, nkeyServer, { NATS_NKEY: join(config, 'seed') })).toMatchObject({ sent: 0 });
-    expect(await refusal(project, nkeyServer, { NATS_NKEY: join(config, 'none') })).toMatchObject({
-      exitCode: 2,
-    });
+    expect((await refusal(project, nkeyServer, { NATS_NKEY: join(config, 'none') })).exitCode).toBe(2);
   });
 
   it('B-77 a refused password is in no message', async () => {
-    const [server, project] = [
-      await startNats({ rest: 'authorization { user: ada, password: other }' }),
-      await makeForge(),
-    ];
+    const rest = 'authorization { user: ada, password: other }';
+    const [server, project] = [await startNats({ rest }), await makeForge()];
     const url = `nats://ada:${PASSWORD}@127.0.0.1:${server.port}`;
     const error = await refusal(project, server, { NATS_URL: url });
     expect([error.exitCode, JSON.stringify(error)]).toEqual([6, expect.not.stringContaining(PASSWORD)]);

@@ -36,16 +36,11 @@ class Claude {
     const line =
       stringsIn(hooksFor('claude', false, this.command)[event]).find((text) => text.includes(' hook ')) ?? '';
     const payload = {
-      session_id: this.session,
-      transcript_path: this.transcript,
-      cwd: this.cwd,
-      hook_event_name: event,
-      ...more,
+      ...{ session_id: this.session, transcript_path: this.transcript, cwd: this.cwd },
+      ...{ hook_event_name: event, ...more },
     };
     const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', line], {
-      cwd: this.project.dir,
-      input: JSON.stringify(payload),
-      encoding: 'utf8',
+      ...{ cwd: this.project.dir, input: JSON.stringify(payload), encoding: 'utf8' },
       env: { ...process.env, CLAUDE_PROJECT_DIR: this.project.dir },
     });
     expect([status, stderr]).toEqual([0, '']);
@@ -78,27 +73,17 @@ class Claude {
 
   private run(tool: string, input: Input): string {
     if (tool === 'Read') {
-      const lines = readFileSync(
-        join(this.project.dir, String(input.file_path).replace(this.project.dir, '')),
-        'utf8',
-      ).split('\n');
+      const path = join(this.project.dir, String(input.file_path).replace(this.project.dir, ''));
+      const lines = readFileSync(path, 'utf8').split('\n');
       const from = Number(input.offset ?? 1);
       const shown = lines.slice(from - 1, from - 1 + Number(input.limit ?? 2000));
       return shown.map((text, i) => `${String(from + i).padStart(6)}→${text}`).join('\n');
     }
-    const grep = [
-      '-rn',
-      String(input.pattern),
-      String(input.path ?? '.'),
-      '--exclude-dir=.git',
-      '--exclude-dir=.forge',
-    ];
-    const line = tool === 'Bash' ? String(input.command) : '';
-    const { stdout } =
-      tool === 'Bash'
-        ? spawnSync('/bin/sh', ['-c', line], { cwd: this.cwd, encoding: 'utf8' })
-        : spawnSync('grep', grep, { cwd: this.project.dir, encoding: 'utf8' });
-    return stdout;
+    if (tool === 'Bash')
+      return spawnSync('/bin/sh', ['-c', String(input.command)], { cwd: this.cwd, encoding: 'utf8' }).stdout;
+    const grep = ['-rn', String(input.pattern), String(input.path ?? '.')];
+    const args = [...grep, '--exclude-dir=.git', '--exclude-dir=.forge'];
+    return spawnSync('grep', args, { cwd: this.project.dir, encoding: 'utf8' }).stdout;
   }
 }
 
@@ -182,10 +167,9 @@ describe('an agent that asks again', () => {
     expect(claude.call('Read', { file_path: path }, { part: 'part-1' })).toBe('');
     claude.project.write('src/part.ts', 'export const part = 1;\n');
     settle();
-    expect(claude.call('Read', { file_path: claude.project.path('src/part.ts') }, { part: 'part-1' })).toBe(
-      '',
-    );
-    expect(claude.call('Read', { file_path: claude.project.path('src/part.ts') })).toBe('');
+    const own = { file_path: claude.project.path('src/part.ts') };
+    expect(claude.call('Read', own, { part: 'part-1' })).toBe('');
+    expect(claude.call('Read', own)).toBe('');
   });
 
   it('EXM-03 EXM-04 is silent after an edit or a compaction, which gives it the summary again', async () => {
@@ -201,9 +185,8 @@ describe('an agent that asks again', () => {
     claude.call('Bash', { command: 'npm test' }, { output: '# pass 3' });
     claude.hook('PreCompact', { trigger: 'auto', custom_instructions: '' });
     // What it did in this turn is in the summary too.
-    expect((await runForge(claude.project, ['finding', 'summary'])).stdout).toContain(
-      '(npm test): exit 0: # pass 3',
-    );
+    const summary = await runForge(claude.project, ['finding', 'summary']);
+    expect(summary.stdout).toContain('(npm test): exit 0: # pass 3');
     expect(claude.call('Bash', { command: 'cat src/store.ts' })).toBe('');
     expect(claude.call('Read', { file_path: path })).toMatch(KNOWN);
     const start = claude.hook('SessionStart', { source: 'compact' });
@@ -234,9 +217,8 @@ describe('results that are never reported as known', () => {
     for (const [input] of asked)
       expect([input, claude.call('Read', input, { output: '' })]).toEqual([input, '']);
     // What was shown of the long one is known.
-    expect(
-      claude.call('Read', { file_path: project.path('src/long.ts'), offset: 1, limit: 2 }, { output: '' }),
-    ).toMatch(KNOWN);
+    const part = { file_path: project.path('src/long.ts'), offset: 1, limit: 2 };
+    expect(claude.call('Read', part, { output: '' })).toMatch(KNOWN);
   });
 
   it('EXM-05 findings.mode: "deny" refuses and counts it as avoided, "ask" asks, "off" keeps nothing', async () => {
@@ -260,31 +242,19 @@ describe('results that are never reported as known', () => {
 
 describe('agents that get the finding after the call', () => {
   it.each([
-    [
-      'cursor',
-      'post-tool-use',
-      { conversation_id: 'one' },
-      'Read',
-      (output: string) => ({ tool_output: output }),
-    ],
-    ['opencode', 'after-tool', { session_id: 'one' }, 'read', (output: string) => ({ tool_output: output })],
+    ['cursor', 'post-tool-use', { conversation_id: 'one' }, 'Read'],
+    ['opencode', 'after-tool', { session_id: 'one' }, 'read'],
   ] as const)(
     'EXM-05 %s learns from the result, and hears of the second reading',
-    async (name, event, id, tool, result) => {
+    async (name, event, id, tool_name) => {
       const project = await makeForge();
       project.write('src/store.ts', STORE);
       // What changed right before a call is not taken for what the call saw.
       spawnSync('sleep', ['5.1']);
       await forgeJson(project, ['config', 'set', 'findings.mode', 'deny']);
       const told = async (path: string): Promise<string> => {
-        const payload = {
-          ...id,
-          cwd: project.dir,
-          workspace_roots: [project.dir],
-          tool_name: tool,
-          tool_input: { file_path: path },
-          ...result(STORE),
-        };
+        const call = { tool_name, tool_input: { file_path: path }, tool_output: STORE };
+        const payload = { ...id, cwd: project.dir, workspace_roots: [project.dir], ...call };
         return (await runForge(project, ['hook', name, event], { stdin: JSON.stringify(payload) })).stdout;
       };
       expect(await told('src/store.ts')).toBe('');

@@ -67,9 +67,8 @@ describe('forge linear, with Linear', () => {
     let rest = 1;
     for (let i = 0; i < 12 && rest > 0; i++) rest = (await run(project, server, 'push')).value?.queued ?? 1;
     expect(rest).toBe(0);
-    expect(server.comments.map(({ issue, body }) => [issue, body])).toEqual([
-      ['APP-1', 'A lock was missing'],
-    ]);
+    const comments = server.comments.map(({ issue, body }) => [issue, body]);
+    expect(comments).toEqual([['APP-1', 'A lock was missing']]);
     expect(server.done).toEqual(['comment APP-1', 'APP-1 completed']);
   });
 
@@ -129,11 +128,10 @@ describe('forge linear, with Linear', () => {
     const { exitCode, stderr } = await runForge(project, ['linear', 'pull'], { env });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('must be https')]);
     const server = await startLinear([{}]);
-    project.write(
-      '.forge/config.toml',
-      `${project.read('.forge/config.toml')}\n[linear]\nurl = "${server.env.LINEAR_API_URL}"\n`,
-    );
-    await runForge(project, ['linear', 'list'], { env: { LINEAR_API_KEY: server.env.LINEAR_API_KEY } });
+    const { LINEAR_API_KEY, LINEAR_API_URL } = server.env;
+    const config = project.read('.forge/config.toml');
+    project.write('.forge/config.toml', `${config}\n[linear]\nurl = "${LINEAR_API_URL}"\n`);
+    await runForge(project, ['linear', 'list'], { env: { LINEAR_API_KEY } });
     expect(server.requests).toBe(0);
   });
 });

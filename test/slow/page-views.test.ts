@@ -46,13 +46,8 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     await runForge(project, ['end', '--confirm', seen, '--next', 'retry the payment']);
     const { page } = await openPage(server.url);
     const card = (name: string) => page.getByRole('region', { name, exact: true });
-    for (const text of [
-      'ended: PAY',
-      'The cart keeps its content passes',
-      'Port 0 lets two',
-      'Keep the cart',
-    ])
-      await card('Done in the last day').getByText(text).first().waitFor();
+    const done = ['ended: PAY', 'The cart keeps its content passes', 'Port 0 lets two', 'Keep the cart'];
+    for (const text of done) await card('Done in the last day').getByText(text).first().waitFor();
     await goTo(page, '#/knowledge');
     await card('Notes').getByText('The owner of the cart: Mira').waitFor();
     expect((await card('Rules').getByRole('listitem').allTextContents()).sort()).toEqual([
@@ -90,12 +85,11 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     expect(await focused(page)).toBe('Skip to the view');
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN');
-    await page.getByRole('link', { name: 'Features', exact: true }).focus();
+    const link = page.getByRole('link', { name: 'Features', exact: true });
+    await link.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Features' }).waitFor();
-    expect(await page.getByRole('link', { name: 'Features', exact: true }).getAttribute('aria-current')).toBe(
-      'page',
-    );
+    expect(await link.getAttribute('aria-current')).toBe('page');
     await page.keyboard.press('/');
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('search');
     await page.keyboard.type('keep it in storage');
@@ -115,11 +109,10 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     ];
     // As a clone may bring them: no rule has seen them.
     const features = [...attacks, ...NAUGHTY].map((name, i) => ({ id: `F-${i}`, name }));
-    for (const { id, name } of features)
-      project.write(
-        featureFile(id),
-        JSON.stringify({ schema_version: '1.0', id, name, status: 'not_implemented' }),
-      );
+    for (const feature of features) {
+      const json = JSON.stringify({ schema_version: '1.0', ...feature, status: 'not_implemented' });
+      project.write(featureFile(feature.id), json);
+    }
     await runForge(project, ['start']);
     for (const text of attacks) await runForge(project, ['kfr', 'patch', '--add', `Constraint:${text}`]);
     const server = await servePage(project);
@@ -134,9 +127,8 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
       expect(await page.getByText(text, { exact: true }).count()).toBeGreaterThan(0);
     await goTo(page, '#/recall/%3Cimg%20src=x%20onerror=window.hit=1%3E');
     expect(await page.evaluate(() => 'hit' in window)).toBe(false);
-    expect(
-      await page.locator('main img, main script, main svg[onload], main a[href^="javascript"]').count(),
-    ).toBe(0);
+    const live = page.locator('main img, main script, main svg[onload], main a[href^="javascript"]');
+    expect(await live.count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 

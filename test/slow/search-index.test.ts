@@ -79,9 +79,7 @@ describe('the search index', () => {
     const other = { holder: agent('other'), liveness: () => 'gone' as const };
     await forgeJson(project, ['session', 'start'], { world: other });
     await forgeJson(project, ['progress', 'add', 'an osprey was seen'], { world: other });
-    await forgeJson(project, 'session start --resume latest', {
-      world: { liveness: () => 'gone' },
-    });
+    await forgeJson(project, 'session start --resume latest', { world: { liveness: () => 'gone' } });
     await forgeJson(project, ['progress', 'add', 'the osprey was fed']);
     expect((await texts(project, 'osprey')).sort()).toEqual(['an osprey was seen', 'the osprey was fed']);
     await forgeJson(project, ['session', 'end']);

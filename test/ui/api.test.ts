@@ -28,11 +28,8 @@ async function idsOf(project: Project): Promise<Record<string, string | undefine
   const [record] = (await forgeJson<{ records: { id: string }[] }>(project, ['memory', 'log'])).records;
   const [session] = (await forgeJson<{ sessions: { id: string }[] }>(project, ['session', 'list'])).sessions;
   return {
-    'features/:id': 'CART',
-    'sessions/:id': session?.id,
-    'knowledge/:id': await knownId(project),
-    'records/:id': record?.id,
-    'checkpoints/:id': 'CART-v1',
+    ...{ 'features/:id': 'CART', 'checkpoints/:id': 'CART-v1', 'knowledge/:id': await knownId(project) },
+    ...{ 'sessions/:id': session?.id, 'records/:id': record?.id },
   };
 }
 
@@ -49,10 +46,8 @@ describe('the page’s API', () => {
       const found = Object.keys(await askApi<object>(server, path));
       const { required = [], optional = [] } = fields[route] ?? {};
       expect([route, found]).toEqual([route, expect.arrayContaining(required)]);
-      expect([route, found.filter((name) => ![...required, ...optional].includes(name))]).toEqual([
-        route,
-        [],
-      ]);
+      const others = found.filter((name) => ![...required, ...optional].includes(name));
+      expect([route, others]).toEqual([route, []]);
     }
     const changed = differences(before, snapshot(lived.dir)).filter((path) => !/recall/.test(path));
     expect(changed).toEqual([]);
@@ -62,13 +57,8 @@ describe('the page’s API', () => {
     const project = await makeForge();
     const server = await servePage(project);
     const patterns = [{ pattern: 'retry the install once', scope: 'execution', holds: true }];
-    const cycle = {
-      task_id: 'A-1',
-      exit_code: 0,
-      classification: 'SUCCESS',
-      environment_valid: true,
-      patterns,
-    };
+    const result = { exit_code: 0, classification: 'SUCCESS', environment_valid: true };
+    const cycle = { task_id: 'A-1', ...result, patterns };
     for (const seen of [1, 2]) {
       project.write('cycle.json', JSON.stringify(cycle));
       await forgeJson(project, ['memory', 'record', 'cycle.json']);
@@ -96,12 +86,10 @@ describe('the page’s API', () => {
     const lived = await makeLived();
     const server = await servePage(lived);
     const overview = await askApi<Answers['overview']>(server, '/api/overview');
-    expect(overview.project.name).toBe(
-      (await forgeJson<{ value: string }>(lived, 'config get project.name')).value,
-    );
-    expect(overview.health.map(({ name }) => name)).toEqual(
-      'long-term short-term features git linear'.split(' '),
-    );
+    const { value } = await forgeJson<{ value: string }>(lived, 'config get project.name');
+    expect(overview.project.name).toBe(value);
+    const parts = ['long-term', 'short-term', 'features', 'git', 'linear'];
+    expect(overview.health.map(({ name }) => name)).toEqual(parts);
     expect(overview.features).toMatchObject({ passing: 1, not_implemented: 1 });
     expect(overview.memory.status).toBe('intact');
     expect(overview.decisions[0]).toEqual({
@@ -161,11 +149,8 @@ describe('the page’s API', () => {
       const { learned } = (await forgeJson<SessionDetail>(project, ['session', 'show', session])).session;
       return { learned: [...learned].sort(), lessons: lessons.length, commits: commits.length };
     };
-    expect(await of(first)).toEqual({
-      learned: ['Dates are UTC', 'Ports are random'],
-      lessons: 2,
-      commits: 1,
-    });
+    const learned = ['Dates are UTC', 'Ports are random'];
+    expect(await of(first)).toEqual({ learned, lessons: 2, commits: 1 });
     expect(await of(second)).toEqual({ learned: ['Names are unique'], lessons: 1, commits: 1 });
   });
 
@@ -198,11 +183,8 @@ describe('the page’s API', () => {
     await expect.poll(poll).toBe('corrupted');
     const overview = await askApi<Answers['overview']>(server, '/api/overview');
     expect(overview.memory.status).toBe('corrupted');
-    expect(overview.health[0]).toMatchObject({
-      name: 'long-term',
-      color: 'red',
-      fix: ['forge memory verify'],
-    });
+    const red = { name: 'long-term', color: 'red', fix: ['forge memory verify'] };
+    expect(overview.health[0]).toMatchObject(red);
     const { problems } = await askApi<Answers['ledger']>(server, '/api/ledger');
     expect(problems[0]?.file).toContain(file);
     expect((await askApi<Answers['log']>(server, '/api/log')).total).toBe(1);

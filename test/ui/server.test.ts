@@ -26,13 +26,8 @@ describe('the page’s server', () => {
   it('B-95 refuses a name that resolves to this machine, and listens on the loopback only', async () => {
     const server = await servePage(await makeForge());
     const authorization = `Bearer ${server.token}`;
-    for (const host of [
-      'evil.com',
-      `evil.com:${server.port}`,
-      '127.0.0.1',
-      '127.0.0.1:1',
-      `0.0.0.0:${server.port}`,
-    ]) {
+    const others = ['evil.com', `evil.com:${server.port}`, '127.0.0.1', '127.0.0.1:1'];
+    for (const host of [...others, `0.0.0.0:${server.port}`]) {
       const reply = await ask(server, '/api/overview', { headers: { host, authorization } });
       expect([host, reply.status, codeOf(reply)]).toEqual([host, 403, 'ui.host']);
       expect((await ask(server, pathOf(server.url), { headers: { host } })).status).toBe(403);
@@ -93,11 +88,10 @@ describe('the page’s server', () => {
     const server = await servePage(await makeForge());
     for (const path of ['/', '/page.js', '/api/overview', '/nothing']) {
       const { headers } = await ask(server, path);
-      expect(headers['content-security-policy']).toMatch(
-        /^default-src 'none'; script-src 'self'; style-src 'self';/,
-      );
-      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
-      expect(headers['content-security-policy']).not.toContain('unsafe');
+      const policy = headers['content-security-policy'];
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe');
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['cache-control']).toBe('no-store');
     }
@@ -107,45 +101,28 @@ describe('the page’s server', () => {
     const project = await makeForge();
     const server = await servePage(project);
     const headers = { authorization: `Bearer ${server.token}` };
-    const paths = [
-      ...['/..%2f..%2fetc/passwd', '/../../etc/passwd', '/%2e%2e/%2e%2e/etc/passwd', '/.forge/config.toml'],
-      ...[
-        '//evil.com',
-        '/page.js/..%2f..',
-        '/..%5c..%5cetc',
-        '/%00',
-        '/page.js%00',
-        '/api/../.forge/config.toml',
-      ],
-      ...[
-        '/api/tree/config.toml',
-        '/dist/ui/page.js',
-        '/api/features/..%2f..%2fconfig',
-        '/api/records/%2e%2e',
-      ],
-    ];
-    for (const path of paths) {
+    const paths = `/..%2f..%2fetc/passwd /../../etc/passwd /%2e%2e/%2e%2e/etc/passwd /.forge/config.toml
+      //evil.com /page.js/..%2f.. /..%5c..%5cetc /%00 /page.js%00 /api/../.forge/config.toml
+      /api/tree/config.toml /dist/ui/page.js /api/features/..%2f..%2fconfig /api/records/%2e%2e`;
+    for (const path of paths.split(/\s+/)) {
       const { status, body } = await ask(server, path, { headers });
       expect([path, status === 404 || status === 400]).toEqual([path, true]);
       expect(body).not.toContain('root:');
       expect(body).not.toContain('schema_version');
     }
-    for (const line of ['GET http://evil.com/api/overview HTTP/1.1', 'GET /%zz HTTP/1.1', 'nonsense'])
-      expect(await sendRaw(server.port, `${line}\r\nHost: evil.com\r\nConnection: close\r\n\r\n`)).toMatch(
-        /^HTTP\/1\.1 4\d\d/,
-      );
+    for (const line of ['GET http://evil.com/api/overview HTTP/1.1', 'GET /%zz HTTP/1.1', 'nonsense']) {
+      const request = `${line}\r\nHost: evil.com\r\nConnection: close\r\n\r\n`;
+      expect(await sendRaw(server.port, request)).toMatch(/^HTTP\/1\.1 4\d\d/);
+    }
   });
 
   it('B-99 reads no body, and lets a limited number of pages listen', async () => {
     const server = await servePage(await makeForge());
     const authorization = `Bearer ${server.token}`;
-    const length = String(1024 ** 3);
-    const large = await sendRaw(
-      server.port,
-      `GET /api/overview HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nContent-Length: ${length}\r\n\r\nxxx`,
-    );
-    expect(large).toMatch(/^HTTP\/1\.1 413/);
-    const head = `Host: 127.0.0.1:${server.port}\r\nAuthorization: ${authorization}\r\n`;
+    const host = `Host: 127.0.0.1:${server.port}\r\n`;
+    const large = `GET /api/overview HTTP/1.1\r\n${host}Content-Length: ${1024 ** 3}\r\n\r\nxxx`;
+    expect(await sendRaw(server.port, large)).toMatch(/^HTTP\/1\.1 413/);
+    const head = `${host}Authorization: ${authorization}\r\n`;
     const streams = Array.from({ length: 40 }, () => connect(server.port, '127.0.0.1'));
     const answers = streams.map(
       (socket) =>
@@ -179,9 +156,8 @@ describe('the page’s server', () => {
     );
     const { port, token, root } = JSON.parse(line) as { port: number; token: string; root: string };
     expect(root).toBe(project.dir);
-    expect((await ask({ port }, '/api/kfr', { headers: { authorization: `Bearer ${token}` } })).status).toBe(
-      200,
-    );
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await ask({ port }, '/api/kfr', { headers })).status).toBe(200);
     expect(project.has('.forge/local/lock')).toBe(false);
     started.kill('SIGKILL');
     await new Promise((done) => started.once('exit', done));

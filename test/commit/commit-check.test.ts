@@ -127,12 +127,7 @@ describe('forge commit check --range', () => {
   });
 
   it.each([
-    '--output=/tmp/x',
-    '-p',
-    'no-such..HEAD',
-    'HEAD..no-such',
-    '',
-    'a b',
+    ...['--output=/tmp/x', '-p', 'no-such..HEAD', 'HEAD..no-such', '', 'a b'],
     `${'x'.repeat(2000)}`,
     'HEAD^{tree}..nope',
   ])('B-04 GIT-01 %j is not a range: exit 2, one line, nothing is written', async (range) => {

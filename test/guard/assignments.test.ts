@@ -28,22 +28,14 @@ const FORMS: Record<string, readonly string[]> = {
     'const char password[] = "{p}";',
   ],
   'another operator': [
-    '$password .= "{p}";',
-    'PASSWORD ?= "{p}"',
-    'PASSWORD ::= "{p}"',
-    'PASSWORD := "{p}"',
-    'if (password == "{p}") {',
-    'if password != "{p}":',
-    'if (password === "{p}") {',
-    'password => "{p}"',
+    ...['$password .= "{p}";', 'PASSWORD ?= "{p}"', 'PASSWORD ::= "{p}"', 'PASSWORD := "{p}"'],
+    ...['if (password == "{p}") {', 'if password != "{p}":', 'if (password === "{p}") {'],
+    ...['password => "{p}"'],
   ],
   XML: ['<password>{p}</password>', '<password>\n    {p}\n</password>'],
   'a command line': [
-    'mysql -u root -p{p} shop',
-    'sshpass -p {p} ssh me@db',
-    "sshpass -p '{p}' ssh me@db",
-    'curl -u admin:{p} https://host/',
-    'curl --user admin:{p} https://host/',
+    ...['mysql -u root -p{p} shop', 'sshpass -p {p} ssh me@db', "sshpass -p '{p}' ssh me@db"],
+    ...['curl -u admin:{p} https://host/', 'curl --user admin:{p} https://host/'],
   ],
   'a table': ['| user | password |\n| --- | --- |\n| password | {p} |', '| **Password** | `{p}` |'],
   'other languages': ['Passwort: {p}', 'contraseña: {p}', 'mot de passe : {p}', '密码：{p}', 'senha = {p}'],
@@ -70,12 +62,9 @@ describe.each(Object.entries(FORMS))('a password in %s', (_name, forms) => {
 
 describe('a reference', () => {
   it.each([
-    'password = "${DB_PASSWORD_1}"',
-    'password = "{{vault_password_1}}"',
-    'password = "$DB_PASSWORD1"',
-    'token=pass1+salt2.slice(x',
-    'const token = user1+salt2.slice(0,4)',
-    'secret=seed9*hash2(data3)',
+    ...['password = "${DB_PASSWORD_1}"', 'password = "{{vault_password_1}}"'],
+    ...['password = "$DB_PASSWORD1"', 'token=pass1+salt2.slice(x'],
+    ...['const token = user1+salt2.slice(0,4)', 'secret=seed9*hash2(data3)'],
   ])('LTM-13 is no secret: %s', (text) => expect(found(text)).toEqual([]));
 
   it.each([
@@ -106,11 +95,8 @@ describe('a key without an owner', () => {
   });
 
   it.each([
-    'key: {hex:40}',
-    'key = "{uuid}"',
-    'key: {hex:64}',
-    'key=primaryUserId2',
-    '"key": "shop.orders.v2.created"',
+    ...['key: {hex:40}', 'key = "{uuid}"', 'key: {hex:64}', 'key=primaryUserId2'],
+    ...['"key": "shop.orders.v2.created"'],
   ])('LTM-13 is none if that could name a record: %s', (template) =>
     expect(found(fill(template, random))).toEqual([]),
   );

@@ -28,11 +28,8 @@ describe('the table of secret rules, read anew', () => {
     // The vendor of the token, not the one named before it.
     expect(found('paypal key lin_api_{alnum:40}', rules)).toEqual(['linear-key']);
     for (const loose of [
-      'DD_API_KEY: {hex:32}',
-      'bearer {alnum:30}',
-      'sshpass -p {alnum:12} ssh',
-      'token: "{alnum:20}"',
-      'senha = {alnum:16}',
+      ...['DD_API_KEY: {hex:32}', 'bearer {alnum:30}', 'sshpass -p {alnum:12} ssh'],
+      ...['token: "{alnum:20}"', 'senha = {alnum:16}'],
     ])
       expect(scanText(fill(loose, random), rules)).toMatchObject([{ isCertain: false }]);
   });
@@ -129,33 +126,19 @@ describe('a value near the name of a vendor', () => {
     'gitea: "{hex:40}"',
     'gitea token is {hex:40}',
     'gitea, with a token that ends today: {hex:40}',
-    'gitea = {hex:40}',
-    'gitea token is  {hex:40}',
-    'gitea token is "{hex:40}"',
-    'discord key {hex:64}',
-    'datadog:{hex:32}',
-    'datadog {hex:32}',
-    'datadog is {hex:32}',
-    'datadog: `{hex:32}`',
-    'datadog => {hex:32}',
-    '"datadog": "{hex:32}"',
-    'datadog has a key that ends today, {hex:32}',
-    'datadog api {hex:32}',
+    ...['gitea = {hex:40}', 'gitea token is  {hex:40}', 'gitea token is "{hex:40}"'],
+    ...['discord key {hex:64}', 'datadog:{hex:32}', 'datadog {hex:32}', 'datadog is {hex:32}'],
+    ...['datadog: `{hex:32}`', 'datadog => {hex:32}', '"datadog": "{hex:32}"'],
+    ...['datadog has a key that ends today, {hex:32}', 'datadog api {hex:32}'],
   ])('LTM-13 is assigned to it: %s', (template) => {
     expect(found(template)).toHaveLength(1);
   });
 
   it.each([
-    'gitea {hex:40}',
-    'gitea token at {hex:40}',
-    'gitea: token of release {hex:40}',
-    'gitea commit: {hex:40}',
-    'gitea, sha256: {hex:40}',
-    'datadog digest {hex:32}',
-    'datadog checksum: {hex:32}',
-    'datadog revision {hex:32}',
-    'datadog was built from {hex:32}',
-    'datadog moved to {hex:32}',
+    ...['gitea {hex:40}', 'gitea token at {hex:40}', 'gitea: token of release {hex:40}'],
+    ...['gitea commit: {hex:40}', 'gitea, sha256: {hex:40}', 'datadog digest {hex:32}'],
+    ...['datadog checksum: {hex:32}', 'datadog revision {hex:32}'],
+    ...['datadog was built from {hex:32}', 'datadog moved to {hex:32}'],
   ])('LTM-13 is another value: %s', (template) => {
     expect(found(template)).toEqual([]);
   });

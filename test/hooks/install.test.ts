@@ -144,12 +144,8 @@ describe('hooks without a script', () => {
 
 describe('withBlock', () => {
   it.each([
-    '/bin/sh',
-    '/usr/bin/env bash',
-    '/usr/bin/env -S bash -eu',
-    '/usr/local/bin/bash',
-    '/bin/busybox sh',
-    '/opt/homebrew/bin/zsh -f',
+    ...['/bin/sh', '/usr/bin/env bash', '/usr/bin/env -S bash -eu', '/usr/local/bin/bash'],
+    ...['/bin/busybox sh', '/opt/homebrew/bin/zsh -f'],
   ])('GIT-03 B-46 adds the block to a hook of %s, and withoutBlock removes it', (shell) => {
     const text = `#!${shell}\nexit 0\n`;
     const added = withBlock(text, 'pre-push') as string;

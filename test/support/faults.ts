@@ -112,21 +112,8 @@ export const runFaulty = (dir: string, args: readonly string[], fault: Fault): E
 
 /** The calls that change something on the disk, in the names of both kinds of Linux. */
 export const WRITE_CALLS = [
-  'openat',
-  'write',
-  'pwrite64',
-  'fsync',
-  'fdatasync',
-  'rename',
-  'renameat',
-  'renameat2',
-  'link',
-  'linkat',
-  'unlink',
-  'unlinkat',
-  'mkdir',
-  'mkdirat',
-  'ftruncate',
+  ...['openat', 'write', 'pwrite64', 'fsync', 'fdatasync', 'rename', 'renameat', 'renameat2'],
+  ...['link', 'linkat', 'unlink', 'unlinkat', 'mkdir', 'mkdirat', 'ftruncate'],
 ] as const;
 
 /** One call of a run, as strace tells it. */

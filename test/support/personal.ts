@@ -122,16 +122,8 @@ export function iban(r: Random, country: string, length: number): string {
 }
 
 const LOCAL = [
-  'anna',
-  'b.keller',
-  'j_doe',
-  'tom+news',
-  'x1',
-  'maria-jose',
-  "o'neill",
-  'first.last',
-  '4711',
-  'dev%ops',
+  ...['anna', 'b.keller', 'j_doe', 'tom+news', 'x1', 'maria-jose', "o'neill", 'first.last'],
+  ...['4711', 'dev%ops'],
 ];
 const HOSTS = 'gmail firma mail.corp uni-bonn a1 my-company.mail posteo hotmail sub.of.sub'.split(' ');
 const TOPS = ['com', 'de', 'org', 'co.uk', 'io', 'museum', 'online', 'fr', 'com.br', 'rs'];

@@ -10,7 +10,7 @@ import { installGuard } from '../guard/guard.js';
 import { type Context, refuseHalted, requireRepository, timestamp } from '../project/project.js';
 import { attempt, blocking, degraded, type Symptom, valueOr } from './checks.js';
 import { type Choice, mergeState, type StateName } from './merge.js';
-import { commitHint } from './rescue.js';
+import { commitHint, isInOperation, mergeAgain } from './rescue.js';
 
 /** A merge that `forge doctor --fix` makes, or made. */
 export interface Fix {
@@ -76,6 +76,11 @@ async function judge(context: Context, name: string, stages: Stages | null): Pro
   }
   const problem = merged && 'problem' in merged ? `: ${merged.problem.message}` : '';
   const why = 'only a person can decide what it should be';
+  if (!stages && isInOperation(context))
+    return {
+      ...place,
+      symptoms: blocking(what, 'one version of it', 'it was added with its markers', mergeAgain(file)),
+    };
   // Markers that somebody committed have no sides to merge.
   const restore = stages ? null : await commitHint(context, file);
   const commands = [...commandsFor(file, stages), ...(restore === null ? [] : [restore])];

@@ -5,6 +5,7 @@ import { parseJson } from '../core/json.js';
 import * as paths from '../core/paths.js';
 import { conflictLines, decodeUtf8 } from '../core/schema.js';
 import { commitsTouching, readBlob } from '../git/read.js';
+import { operationInProgress } from '../git/repository.js';
 import { readUnmerged } from '../git/status.js';
 import { decodeConfig } from '../project/config.js';
 import type { Context } from '../project/project.js';
@@ -18,12 +19,24 @@ export async function withRescue(context: Context, error: unknown): Promise<unkn
   if (!(error instanceof ForgeError) || file === undefined) return error;
   // In a merge `forge doctor --fix` has both sides.
   if (error.code === 'file.conflict' && (await isUnmerged(context, file))) return error;
-  const hint = isIgnored(context, file)
-    ? `mv ${file} ${file}.damaged && forge init   # forge makes it again, or starts with an empty one`
-    : await commitHint(context, file, error.code !== 'file.missing');
+  const hint = await hintFor(context, error.code, file);
   if (hint === null) return error;
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
 }
+
+async function hintFor(context: Context, code: string, file: string): Promise<string | null> {
+  if (code === 'file.conflict' && isInOperation(context)) return mergeAgain(file);
+  if (isIgnored(context, file))
+    return `mv ${file} ${file}.damaged && forge init   # forge makes it again, or starts with an empty one`;
+  return commitHint(context, file, code !== 'file.missing');
+}
+
+/** During a merge, git still has both sides of a conflict that was added with its markers. */
+export const mergeAgain = (file: string): string =>
+  `git checkout --merge -- ${formatArgv([file])} && forge doctor --fix`;
+
+export const isInOperation = ({ repository }: Context): boolean =>
+  repository !== null && operationInProgress(repository) !== null;
 
 async function isUnmerged({ git, repository, layout }: Context, file: string): Promise<boolean> {
   if (!git || !repository) return false;

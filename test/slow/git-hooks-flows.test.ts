@@ -215,6 +215,12 @@ describe('conflict markers', () => {
     const { exitCode, stderr } = flow.git('merge', '--continue');
     expect([exitCode, project.git('rev-parse', 'HEAD')]).toEqual([1, head]);
     const command = `git checkout --merge -- ${file}`;
+    for (const args of [['ls'], ['doctor']])
+      expect(runBinary(project.dir, args)).toMatchObject({
+        [args[0] === 'ls' ? 'stderr' : 'stdout']: expect.stringContaining(
+          `${command} && forge doctor --fix\n`,
+        ),
+      });
     expect(stderr).toContain(`nothing was committed\n  ${file}\n    → ${command} && forge doctor --fix\n`);
     project.git(...command.split(' ').slice(1));
     expect(runBinary(project.dir, ['doctor', '--fix', '--yes']).stdout).toContain('done: merge both sides');

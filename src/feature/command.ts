@@ -211,10 +211,18 @@ const NO_RUN: OptionSpec = { flags: '--no-run', help: 'do not run its tests now'
 
 async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
   const { id } = call.options as { id?: string };
-  if (second !== undefined && (id !== undefined || /\s/.test(first.trim()) || isTwoWords(first, second)))
+  if (second !== undefined && isTwoWords(first, second))
     throw usage(
       'feature.words',
       `Put quotes around it: forge feature add ${quoteWord(`${first} ${second}`)}`,
+    );
+  if (second !== undefined && (id !== undefined || /\s/.test(first.trim())))
+    throw usage(
+      'feature.words',
+      'A feature has one name, and before it at most an id, which has no spaces.',
+      {
+        hint: `forge feature add ${quoteWord(first)} --test "COMMAND"`,
+      },
     );
   if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
     throw usage('feature.no_name', `${first} needs a name.`, { hint: `forge feature add ${first} "NAME"` });

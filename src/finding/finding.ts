@@ -5,7 +5,7 @@ import { findingsFile, findingsFolder, knownFile } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { oneLine, sha256 } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
-import { isWork, sessionName } from '../session/rules.js';
+import { isWork } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { isVerdict } from './facts.js';
 import { hasChanged, type KnownAnswer, lookUp, projectChanges, shownAs, toStored } from './known.js';
@@ -55,7 +55,7 @@ export function findingsOf(context: Context): (Finding & { session: string; at: 
   return names.sort().flatMap((name) => {
     const session = name.slice(0, -'.jsonl'.length);
     return findingsIn(context, session).map((one) => ({
-      ...{ ...shownAs(one), session: sessionName(session) },
+      ...{ ...shownAs(one), session },
       at: new Date(one.at).toISOString(),
     }));
   });

@@ -21,7 +21,7 @@ import type { Identified, LedgerRecord } from '../ledger/memory.js';
 import { containerBytes, listContainers } from '../ledger/read.js';
 import { textsIn } from '../ledger/record.js';
 import type { Context } from '../project/project.js';
-import { ARCHIVED_SESSION, isStoredId, LOG_DAY, RESUMED, sessionName } from '../session/rules.js';
+import { ARCHIVED_SESSION, focusIn, isStoredId, LOG_DAY, RESUMED } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { archivedIds, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
@@ -87,7 +87,7 @@ function ledgerGroups(context: Context): StoredGroup[] {
 /** A file has the records of one session. Restored or redacted ones are in separate files. */
 function sessionOf(name: string): string | null {
   const stored = name.slice(0, -'-12345678.jsonl'.length);
-  return isStoredId(stored) ? sessionName(stored) : null;
+  return isStoredId(stored) ? stored : null;
 }
 
 /** A stamp begins with device and inode. */
@@ -130,13 +130,17 @@ function archiveGroups(context: Context): StoredGroup[] {
   return archivedIds(context).map((id) => {
     const path = archiveFile(layout, id);
     return {
-      ...{ name: `session ${id}`, stamp: stampOf(path), isLoose: false, session: sessionName(id) },
+      ...{ name: `session ${id}`, stamp: stampOf(path), isLoose: false, session: id },
       read: () => {
         const archive = disk.requireDocument(ARCHIVED_SESSION, path).value;
         // Its log has the NEXT line.
         const { started_at, progress: lines = [] } = archive;
         const log = logDocuments(id, started_at, lines);
-        return { documents: [...log, ...workingMemory(id, started_at, archive.kfr)], isMore: false };
+        const { task } = focusIn(archive);
+        // A feature or an issue is a document already.
+        const isText = task !== null && !/^[\w.-]+: /.test(task);
+        const goal = isText ? [document('session', `${id}:task`, task, { session: id, at: started_at })] : [];
+        return { documents: [...goal, ...log, ...workingMemory(id, started_at, archive.kfr)], isMore: false };
       },
     };
   });
@@ -162,8 +166,7 @@ function issueDocument(unit: Unit): Document {
 }
 
 /** `started`: the time of a line without its own. */
-const logDocuments = (id: string, started: string, lines: readonly string[]): Document[] => {
-  const session = sessionName(id);
+const logDocuments = (session: string, started: string, lines: readonly string[]): Document[] => {
   let [day, at] = ['', started];
   const times = lines.map((line) => {
     day = LOG_DAY.exec(line)?.[1] ?? day;
@@ -182,8 +185,7 @@ const logDocuments = (id: string, started: string, lines: readonly string[]): Do
 };
 
 /** The answered questions, and the entries that expired with their task or their session. */
-const workingMemory = (stored: string, at: string, kfr: unknown): Document[] => {
-  const session = sessionName(stored);
+const workingMemory = (session: string, at: string, kfr: unknown): Document[] => {
   const { entries, closed } = (kfr ?? {}) as Partial<Kfr>;
   const expired = [
     ...objectsIn(entries),
@@ -310,14 +312,13 @@ const knowledgeDocument = ({ record, pattern, scope, status, created_at: at }: P
 function runningDocuments(context: Context): Document[] {
   const running = readRunning(context);
   if (!running) return [];
-  const { id, started_at: at } = running;
-  const session = sessionName(id);
+  const { id: session, started_at: at } = running;
   const kfr = readKfr(context);
   const entries = kfr.entries.map((entry) =>
     document('kfr', entry.id, `${entry.kind}: ${entry.text}`, { session, at }),
   );
-  const lines = logDocuments(id, at, readProgressText(context).split('\n'));
-  const answers = workingMemory(id, at, { ...kfr, entries: [] });
+  const lines = logDocuments(session, at, readProgressText(context).split('\n'));
+  const answers = workingMemory(session, at, { ...kfr, entries: [] });
   return [...lines, ...entries, ...answers];
 }
 

@@ -4,6 +4,8 @@ import { checkInput } from '../core/schema.js';
 import { oneLine, oneOf } from '../core/text.js';
 import { type Memory, readMemory, TIERS, type Tier } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
+import { shownId } from '../session/rules.js';
+import { archivedIds } from '../session/store.js';
 import { ID_LENGTH, listStored, orSkip, readLive, type StoredGroup } from './documents.js';
 import {
   type Corpus,
@@ -69,17 +71,26 @@ export async function recall(context: Context, raw: RecallInput): Promise<Recall
     });
   const now = context.world.now().getTime();
   const { hits: found, records } = await searchAll(context, query, { limit: Math.max(limit, FIRST), now });
-  const isNamed = ({ document }: Hit): boolean => document.id.toLowerCase() === given.trim().toLowerCase();
-  const hits = [...found.filter(isNamed), ...found.filter((hit) => !isNamed(hit))].slice(0, limit);
+  const sessions = archivedIds(context);
+  const shown = found.map((hit) => toShown(hit, sessions));
+  const isNamed = ({ id }: RecallHit): boolean => id.toLowerCase() === given.trim().toLowerCase();
   return {
     query: given.slice(0, MAX_SHOWN),
-    hits: hits.map(({ document: { id, source, text, at, session, doubt }, score, why }) => ({
-      ...{ id, source, score: Math.round(score * 1000) / 1000 },
-      ...{ text: text.slice(0, MAX_SHOWN), at, session, why },
-      ...(doubt ? { doubt } : {}),
-    })),
+    hits: [...shown.filter(isNamed), ...shown.filter((hit) => !isNamed(hit))].slice(0, limit),
     took_ms: Math.round(performance.now() - started),
     index: { records, fresh: true },
+  };
+}
+
+/** `sessions`: all ids, because two clones may use the same name. */
+function toShown({ document, score, why }: Hit, sessions: readonly string[]): RecallHit {
+  const { id, source, text, at, session: stored, doubt } = document;
+  const session = stored === null ? null : shownId(stored, sessions);
+  return {
+    id: stored !== null && id.startsWith(`${stored}:`) ? `${session}${id.slice(stored.length)}` : id,
+    ...{ source, score: Math.round(score * 1000) / 1000 },
+    ...{ text: text.slice(0, MAX_SHOWN), at, session, why },
+    ...(doubt ? { doubt } : {}),
   };
 }
 

@@ -20,7 +20,7 @@ import {
 import { termsOf } from './terms.js';
 
 /** The version of the tables, of the documents and of the term rules. */
-const VERSION = 14;
+const VERSION = 15;
 const BATCH = 500;
 const PATIENCE = 2000;
 

@@ -72,7 +72,7 @@ describe('hints', () => {
     [['constructor'], 'forge --help'],
     [['status', 'all'], 'forge status\nforge status --help'],
     [['feature', 'add', 'a b', '--tests', 'c d'], 'forge feature add --help'],
-    [['feature', 'add', 'a b', 'c d'], 'forge feature add --help'],
+    [['feature', 'add', 'a b', 'c d'], 'forge feature add "a b" --test "COMMAND"'],
     [['--hlep'], 'forge --help'],
     [['recall'], 'forge recall what did we learn about login\nforge recall --help'],
     [['session', 'strat'], 'forge session start\nforge session --help'],

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Recalled } from '../../src/index.js';
 import {
@@ -101,6 +101,24 @@ describe('forge recall', () => {
       found.push(hits.some(({ text }) => text === fact));
     }
     expect(found.filter(Boolean).length, JSON.stringify(found)).toBeGreaterThanOrEqual(8);
+  });
+
+  it('AGT-03 SES-02 tells sessions of two people with one name apart, and finds their tasks', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start', '--task', 'tidy the attic']);
+    await forgeJson(project, ['log', 'swept']);
+    await forgeJson(project, ['session', 'end']);
+    const folder = '.forge/memory/sessions';
+    const [mine = ''] = readdirSync(project.path(folder));
+    const theirs = mine.replace(/[0-9a-f]{6}\.json$/, 'abcdef.json');
+    const text = project.read(`${folder}/${mine}`).replaceAll(mine.slice(0, -5), theirs.slice(0, -5));
+    project.write(`${folder}/${theirs}`, text.replace('swept', 'painted'));
+    const only = async (...query: string[]) =>
+      (await recall(project, ...query)).hits.map(({ id, session }) => [id.split(':')[0], session])[0];
+    const [mineId, theirId] = [mine.slice(0, -5), theirs.slice(0, -5)];
+    expect(await only('painted')).toEqual([theirId, theirId]);
+    expect(await only(`session:${mineId}`, 'swept')).toEqual([mineId, mineId]);
+    expect(await only(`session:${theirId}`, 'attic')).toEqual([theirId, theirId]);
   });
 
   it('AGT-03 searches notes, knowledge, features, sessions, findings, skills and commits, and explains each hit', async () => {

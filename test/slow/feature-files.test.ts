@@ -320,6 +320,11 @@ describe('a new feature', () => {
       exitCode: 2,
       message: 'Put quotes around it: forge feature add "Login works"',
     });
+    expect(await forgeError(project, ['feature', 'add', 'Login works', 'with a password'])).toMatchObject({
+      exitCode: 2,
+      message: 'A feature has one name, and before it at most an id, which has no spaces.',
+      hint: 'forge feature add "Login works" --test "COMMAND"',
+    });
     for (const words of ['LOGIN works', 'login-2 works', 'logout Logout', 'exit "It works"', '"Login works"'])
       await forgeJson(project, `feature add ${words}`);
     await forgeJson(project, ['feature', 'edit', 'LOGIN', '--status', 'in_progress']);

@@ -13,7 +13,7 @@ async function run(call: Call): Promise<TrustReport> {
   if (call.options.revoke === true) return trust.revoke();
   const report = await trust.show();
   if (call.options.show === true || call.flags.dryRun || report.trusted) return report;
-  call.say(renderAll(report, call.style, fold));
+  call.say(renderAll(report, call.style, { reading: fold, hint: '.' }));
   if (!call.flags.yes && call.world.terminal && !call.interactive)
     throw refused('trust.unconfirmed', 'Nothing was approved: a person has to confirm at a terminal.', {
       hint: 'forge trust --show\nforge trust --yes   # after reading it',
@@ -39,15 +39,20 @@ const STATE_WORDS = {
   missing: 'approved, and missing now: removed, or on another branch',
 };
 
-const render = (report: TrustReport, style: Style): string => renderAll(report, style, (content) => content);
+const render = (report: TrustReport, style: Style): string => renderAll(report, style);
 
 type Reading = (content: string) => string;
 
-function renderAll({ items, digest, trusted }: TrustReport, style: Style, reading: Reading): string {
+/** `hint`: what follows "Not all of it is approved". */
+function renderAll(
+  { items, digest, trusted }: TrustReport,
+  style: Style,
+  { reading = (content) => content, hint = ': forge trust' }: { reading?: Reading; hint?: string } = {},
+): string {
   if (items.length === 0) return 'Nothing here needs your approval.';
   const state = trusted
     ? style.good('All of it is approved.')
-    : style.warn('Not all of it is approved: forge trust');
+    : style.warn(`Not all of it is approved${hint}`);
   const open = items.filter((item) => item.state !== 'trusted');
   const text = items.map((item) => renderItem(item, style, reading)).join('\n');
   // At the end, where a long script has not pushed it off the screen.

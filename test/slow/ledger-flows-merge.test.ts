@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { forgeJson, startBinary } from '../support/forge.js';
 import {
   cloneDesk,
-  containers,
   type Desk,
   eachFlow,
   expectFlow,
@@ -16,7 +15,6 @@ import {
   restoredHere,
 } from '../support/ledgers.js';
 import { type Project, run } from '../support/project.js';
-import { typed, typedError, typedJson } from '../support/typed.js';
 
 /** Records on a branch and on `main`, each committed; `main` is checked out. */
 async function apart(desk: Desk, branch = 'feature'): Promise<void> {
@@ -39,20 +37,7 @@ const merging =
 
 const MERGES: Flows = {
   kept: {
-    'a fast-forward': async (desk) => {
-      desk.git('switch', '-qc', 'feature');
-      await desk.record();
-      desk.commit();
-      desk.git('switch', '-q', 'main');
-      desk.git('merge', '-q', '--ff-only', 'feature');
-    },
     'a merge': merging('--no-ff'),
-    'an octopus': async (desk) => {
-      await apart(desk, 'one');
-      await apart(desk, 'two');
-      desk.git('merge', '-q', '--no-edit', 'one', 'two');
-      expect(desk.git('rev-list', '--parents', '-1', 'HEAD').split(' ')).toHaveLength(4);
-    },
     'a squash, and the same branch merged again': async (desk) => {
       await apart(desk);
       desk.git('merge', '-q', '--squash', 'feature');
@@ -161,41 +146,6 @@ describe('merges on a server', () => {
     await sessionOnMain(desk);
     await expectSettled(desk);
   });
-
-  it('LTM-17 a branch that merged main and continues', async () => {
-    const { server, desk } = await hosted();
-    await branch(desk, 'long', 'main');
-    mergeThere(server, 'long');
-    await sessionOnMain(desk);
-    desk.git('switch', '-q', 'long');
-    desk.git('merge', '-q', '--no-edit', 'main');
-    await desk.record();
-    desk.commit();
-    desk.git('push', '-q', 'origin', 'long');
-    mergeThere(server, 'long');
-
-    await sessionOnMain(desk);
-    await expectSettled(desk);
-  });
-
-  it('LTM-17 a fork whose own main went on', async () => {
-    const { server, desk } = await hosted();
-    const forked = cloneDesk(server);
-    await forked.start();
-    await forked.record();
-    await forked.end();
-    await forked.start();
-    forked.git('switch', '-qc', 'patch');
-    await forked.records(2);
-    forked.commit();
-    await forked.end();
-    forked.git('push', '-q', server.dir, 'patch');
-    await sessionOnMain(desk);
-    mergeThere(server, 'patch');
-
-    await sessionOnMain(desk);
-    await expectSettled(desk, [...forked.ids, ...desk.ids]);
-  });
 });
 
 interface Recorded {
@@ -278,23 +228,6 @@ describe('git and readers while others append', () => {
     });
     desk.git('stash', 'clear');
     await expectSettled(desk, ids);
-  });
-
-  it('LTM-05 LTM-16 interactively: clean, restore, and the output of each command', async () => {
-    const desk = await makeDesk();
-    typed(desk, ['session', 'start']);
-    const { execution } = typedJson<Recorded>(desk, [...RECORD, '--signal', 'tests=pass']);
-    desk.git('clean', '-qfdx');
-    const { warnings } = typedJson<{ warnings: string[] }>(desk, ['session', 'start']);
-    expect(warnings.join()).toMatch(/restored 2 records that had gone missing/);
-    expect(idsHere(desk)).toContain(execution.id);
-    expect(typed(desk, ['memory', 'verify'])).toContain('memory is intact');
-    expect(typed(desk, ['memory', 'log', '--tier', 'audit'])).toContain('restored');
-
-    const path = containers(desk).find((name) => name.includes('/put-')) ?? '';
-    desk.write(path, desk.read(path).replace('"T-1"', '"T-2"'));
-    expect((await desk.verify()).status).toBe('corrupted');
-    expect(typedError(desk, RECORD)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });
   });
 
   it('LTM-05 restores nothing during a rebase, and everything after it', async () => {

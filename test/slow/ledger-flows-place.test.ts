@@ -8,7 +8,6 @@ import {
   expectFlow,
   expectSettled,
   type Flows,
-  idsHere,
   makeDesk,
 } from '../support/ledgers.js';
 import { containerOf, JOURNAL } from '../support/memory.js';
@@ -25,14 +24,6 @@ async function stashed(desk: Desk, ...options: string[]): Promise<void> {
 
 const PLACES: Flows = {
   kept: {
-    'stash push -u and pop': async (desk) => {
-      await stashed(desk, '-u');
-      desk.git('stash', 'pop', '-q');
-    },
-    'stash push without -u, which leaves new files alone': async (desk) => {
-      desk.write('src/app.js', 'export const answer = 43;\n');
-      await stashed(desk);
-    },
     'stash push -u, appends meanwhile, and pop': async (desk) => {
       await stashed(desk, '-u');
       await desk.record();
@@ -46,21 +37,6 @@ const PLACES: Flows = {
       await expectSettled(desk, []);
       await desk.record();
       desk.git('switch', '-q', 'main');
-    },
-    'a branch from an old commit': async (desk) => {
-      await desk.record();
-      desk.commit();
-      desk.git('switch', '-qc', 'old', 'HEAD~1');
-      await expectSettled(desk, []);
-      await desk.record();
-      desk.commit();
-      desk.git('merge', '-q', '--no-edit', 'main');
-    },
-    'a branch that is renamed': async (desk) => {
-      await desk.record();
-      desk.git('branch', '-m', 'trunk');
-      await desk.record();
-      desk.commit();
     },
     'a bisect that is left open': async (desk) => {
       await desk.record();
@@ -76,14 +52,6 @@ const PLACES: Flows = {
       const bytes = readFileSync(desk.path(JOURNAL));
       bytes[100] = (bytes[100] as number) ^ 1;
       writeFileSync(desk.path(JOURNAL), bytes);
-    },
-    'time that goes backwards': async (desk) => {
-      await desk.record();
-      for (const year of [2001, 1999, 2030]) {
-        const now = (): Date => new Date(`${year}-01-01T00:00:00.000Z`);
-        await desk.record('T-3', { world: { now } });
-        desk.commit();
-      }
     },
   },
   restored: {
@@ -106,13 +74,6 @@ const PLACES: Flows = {
       await desk.verify();
       desk.git('switch', '-q', 'main');
     },
-    'clean -fdx': async (desk) => {
-      await desk.record();
-      await desk.note();
-      desk.git('clean', '-qfdx');
-      expect(desk.ids.filter((id) => idsHere(desk).has(id))).toEqual([]);
-      await desk.start();
-    },
     'clean -fdx while a writer holds the lock': async (desk) => {
       await desk.record();
       const writer = startChild('hold', desk.path('.forge/local/lock'));
@@ -126,13 +87,6 @@ const PLACES: Flows = {
       await desk.record();
       desk.git('clean', '-qfdx');
       await desk.record();
-    },
-    'rm --cached, then clean': async (desk) => {
-      await desk.record();
-      desk.git('add', '-A');
-      desk.git('rm', '-rq', '--cached', '.forge/memory/ledger');
-      desk.git('clean', '-qfd');
-      desk.git('reset', '-q', '--hard');
     },
   },
   removed: {

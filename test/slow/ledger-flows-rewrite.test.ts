@@ -20,25 +20,11 @@ async function diverged(desk: Desk): Promise<void> {
 
 const REWRITES: Flows = {
   kept: {
-    'a rebase': async (desk) => {
-      await diverged(desk);
-      desk.git('rebase', '-q', 'main');
-    },
     'a rebase --autostash with records not committed': async (desk) => {
       await diverged(desk);
       await desk.record();
       desk.git('add', '-A');
       desk.git('rebase', '-q', '--autostash', 'main');
-    },
-    'a cherry-pick of one commit': async (desk) => {
-      await commits(desk, 1);
-      desk.git('switch', '-qc', 'feature');
-      await commits(desk, 1);
-      // These stay on their branch.
-      desk.ids.length = 0;
-      await commits(desk, 1);
-      desk.git('switch', '-q', 'main');
-      desk.git('cherry-pick', 'feature');
     },
     'a cherry-pick of a range, and the branch merged after it': async (desk) => {
       desk.git('switch', '-qc', 'feature');
@@ -54,13 +40,6 @@ const REWRITES: Flows = {
       await desk.start();
       desk.commit();
       desk.git('revert', '--no-edit', 'HEAD~1');
-    },
-    'an amend that takes records in': async (desk) => {
-      await commits(desk, 1);
-      await desk.verify();
-      await desk.record();
-      desk.git('add', '-A');
-      desk.git('commit', '-q', '--amend', '--no-edit');
     },
     'a commit that a branch keeps, reset and recorded after': async (desk) => {
       await commits(desk, 1);
@@ -83,17 +62,6 @@ const REWRITES: Flows = {
       await desk.verify();
       desk.git('-c', 'sequence.editor=sed -i 1d', 'rebase', '-q', '-i', 'main');
     },
-    'a reset --hard with records not committed': async (desk) => {
-      await commits(desk, 1);
-      await desk.record();
-      desk.git('add', '-A');
-      desk.git('reset', '-q', '--hard');
-    },
-    'a reset --hard over commits that were verified': async (desk) => {
-      await commits(desk, 2);
-      await desk.verify();
-      desk.git('reset', '-q', '--hard', 'HEAD~2');
-    },
     'reset --soft, then --hard': async (desk) => {
       await commits(desk, 2);
       desk.git('reset', '-q', '--soft', 'HEAD~1');
@@ -101,12 +69,6 @@ const REWRITES: Flows = {
       await desk.record();
       desk.git('add', '-A');
       desk.git('reset', '-q', '--hard');
-    },
-    'reset, then clean': async (desk) => {
-      await commits(desk, 2);
-      desk.git('reset', '-q', 'HEAD~1');
-      await desk.verify();
-      desk.git('clean', '-qfd');
     },
     'a branch squashed or picked into the index, verified, deleted and reset': async (desk) => {
       desk.git('switch', '-qc', 'feature');

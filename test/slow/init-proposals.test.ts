@@ -6,14 +6,7 @@ import { cloneOf } from '../support/ci.js';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { expectError, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
-import {
-  commitAll,
-  makePlainProject,
-  makeRepository,
-  type Project,
-  projectAt,
-  run,
-} from '../support/project.js';
+import { commitAll, makePlainProject, makeRepository, type Project, run } from '../support/project.js';
 
 const SCRIPT = '.forge/init.sh';
 
@@ -333,13 +326,5 @@ describe('forge init', () => {
     await forgeJson(named, ['init', '--stack', 'node', '--name', 'A "quoted" \\ name']);
     expect(parse(named.read(CONFIG))).toMatchObject({ project: { name: 'A "quoted" \\ name' } });
     expect(named.read('.forge/init.sh')).toContain('package.json');
-  });
-
-  it('LAY-05 from a subfolder works at the top of the repository', async () => {
-    const project = makeRepository();
-    const result = await forgeJson<InitResult>(projectAt(project.path('src')), ['init']);
-    expect(result.root).toBe(project.dir);
-    expect(project.has('src/.forge')).toBe(false);
-    expect(project.has(CONFIG)).toBe(true);
   });
 });

@@ -10,7 +10,7 @@ import { begun, record } from '../support/limits.js';
 import { containerOf, linesOf } from '../support/memory.js';
 import { countTorn, expectIntact, expectKept, foundRecords, recordArgs } from '../support/memory-truth.js';
 import { killWriter, startLibraryWriter, startShellWriter, type Writer } from '../support/memory-writers.js';
-import { type Ended, follow, type Project } from '../support/project.js';
+import { commitAll, type Ended, follow, type Project } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
 
 /** The binary in the background, with its outcome. */
@@ -61,31 +61,19 @@ describe('many writers of memory', () => {
     expect(again).toEqual(said.find(({ known }) => known));
   });
 
-  it('B-57 LTM-16 a verification during writes is never wrong', async () => {
+  it('B-57 LTM-16 a verification during writes and commits is never wrong', async () => {
     const project = begun();
     const writers = names(4, 'writer').map((name) => startLibraryWriter(project, name, 100_000));
     await Promise.all(writers.map(({ begun: first }) => first));
     let looks = 0;
-    for (const end = performance.now() + kills(1500, 60_000); looks < 4 || performance.now() < end; looks++)
+    for (const end = performance.now() + kills(1500, 60_000); looks < 4 || performance.now() < end; looks++) {
+      if (looks % 2 === 1) commitAll(project);
       await expectIntact(project, `look ${looks}`);
+    }
     for (const writer of writers) killWriter(writer);
     const keys = (await Promise.all(writers.map(({ ended }) => ended))).flat();
     expectKept(project, keys);
     report(`verified ${looks} times while 4 writers stored ${keys.length} records`);
-  });
-
-  it('B-57 a verification while records are committed is never wrong', async () => {
-    const project = begun();
-    const writer = startLibraryWriter(project, 'writer', 100_000);
-    await writer.begun;
-    for (let n = 0; n < kills(4, 60); n++) {
-      project.git('add', '.forge');
-      project.git('commit', '-q', '--allow-empty', '-m', `Memory ${n}`);
-      await expectIntact(project, `look ${n}`);
-    }
-    expect(writer.child.exitCode, 'the writer goes on').toBeNull();
-    killWriter(writer);
-    expectKept(project, await writer.ended);
   });
 
   it('B-56 readers see complete records, in the files and through forge, and none disappears', async () => {
@@ -239,17 +227,6 @@ describe('writers that are killed', () => {
     expect(tally.kept).toBeGreaterThan(tally.killed / 4);
     const seconds = Math.round((performance.now() - begin) / 1000);
     report(`${tally.killed} kills in ${seconds} s: ${tally.kept} records kept, ${tally.torn} torn lines`);
-  });
-
-  it(`LTM-16 8 shells record ${kills(5, 500)} cycles each at once, and every one is there`, async () => {
-    const project = makeForgeRepository();
-    const begin = performance.now();
-    const shells = names(8, 'shell').map((name) => startShellWriter(project, name, kills(5, 500)));
-    const keys = (await Promise.all(shells.map(({ ended }) => ended))).flat();
-    expect(keys).toHaveLength(8 * kills(5, 500));
-    expectKept(project, keys);
-    await expectIntact(project);
-    report(`${keys.length} cycles of 8 shells in ${Math.round((performance.now() - begin) / 1000)} s`);
   });
 });
 

@@ -96,10 +96,6 @@ const JOURNALED: Record<string, [Damage, Said]> = {
     spoil((lines) => lines.toSpliced(1, 0, lines[1] as string)),
     unreadable(3, UNLINKED),
   ],
-  'B-26 lines in another order': [
-    spoil(([one, two, three]) => [one, three, two] as string[]),
-    unreadable(2, UNLINKED),
-  ],
   'B-27 a file cut after its first line': [
     spoil((lines) => lines.slice(0, 1)),
     { status: 'intact', restored: 2 },
@@ -258,18 +254,6 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     const { problems } = await expectSaid(project, file, edited(1));
     expect(problems[0]?.commit).toBe(head);
     expect(problems.flatMap(({ ids }) => ids)).toEqual(lines.map(sha256));
-    await repair(project);
-    await expectWell(project, lines.map(sha256));
-  });
-
-  it('B-25 LTM-21 one repair settles a file in which every record was changed', async () => {
-    const { project, file, lines } = await withCycles();
-    commit(project);
-    putLines(
-      project,
-      file,
-      lines.map((line) => line.replace('"at":"20', '"at":"19')),
-    );
     await repair(project);
     await expectWell(project, lines.map(sha256));
   });

@@ -76,13 +76,6 @@ describe('forge recover --undo', () => {
     await undo(project);
     expect(files(project)).toEqual(before);
   });
-
-  it('GIT-06 nothing to undo, an unknown name, two names: exit 2', async () => {
-    const project = await withCheckpoint();
-    for (const args of [['--undo'], ['--undo', 'nope']])
-      await expectError(project, ['recover', '--yes', ...args], '2 recover.no_backup');
-    await expectError(project, ['recover', '--plan', '--list'], '2');
-  });
 });
 
 describe('forge recover --worktree', () => {
@@ -295,15 +288,5 @@ describe('forge undo', () => {
       active: { id: expect.stringContaining('002') },
       sessions: [{ status: 'interrupted' }],
     });
-  });
-
-  it('GIT-09 LTM-12 a builder may not; --dry-run changes nothing', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'A', 'A']);
-    await forgeJson(project, ['feature', 'remove', 'A']);
-    await expectError(project, ['undo'], '3 role.denied', { env: { FORGE_ROLE: 'builder' } });
-    const before = snapshot(project.dir);
-    expect((await runForge(project, ['undo', '-n'])).exitCode).toBe(0);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 });

@@ -131,6 +131,7 @@ describe('forge recover', () => {
     const before = snapshot(project.dir);
     expect((await plan(project)).decision).toBe('rollback');
     await expectError(project, 'recover', '3 recover.unconfirmed');
+    await expectError(project, 'recover --plan --list', '2');
     for (const args of [['-n'], ['-n', '--worktree', '../look'], ['--list']])
       expect((await runForge(project, ['recover', ...args])).exitCode).toBe(0);
     expect(differences(before, snapshot(project.dir))).toEqual([]);

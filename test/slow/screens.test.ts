@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../src/cli/style.js';
-import { forgeJson, runBinary } from '../support/forge.js';
-import { makeForge, makeStarted } from '../support/forge-project.js';
+import { forgeJson } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 import { hasTmux, onScreen, openScreen } from '../support/screens.js';
 
@@ -66,26 +66,5 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
     const project = await worked();
     const coloured = await onScreen(project.dir, ['status'], { columns: 80, env: { ...UTF8, NO_COLOR: '' } });
     expect(coloured.raw).toContain('\u001b[33m◐');
-  });
-
-  it('VIS-01 columns stay aligned beside wide characters', async () => {
-    const project = await makeForge();
-    for (const name of ['登录', 'é́ combining', 'plain']) {
-      await forgeJson(project, ['session', 'start', '--task', name]);
-      await forgeJson(project, ['session', 'end', '--next', name]);
-    }
-    const { lines } = await onScreen(project.dir, ['session', 'list'], { columns: 100, env: UTF8 });
-    const rows = lines.filter((line) => line.includes('-session-'));
-    expect(rows).toHaveLength(3);
-    const starts = rows.map((row) => displayWidth(row.slice(0, row.indexOf('ended'))));
-    expect(new Set(starts).size).toBe(1);
-  });
-
-  it('VIS-01 SES-08 an age where a person looks, a time in a pipe', async () => {
-    const project = await makeStarted();
-    const { lines } = await onScreen(project.dir, ['session', 'status'], { columns: 80, env: UTF8 });
-    expect(lines[0]).toMatch(/started (just now|\d+ min ago)$/);
-    const piped = runBinary(project.dir, ['session', 'status']).stdout;
-    expect(piped).toMatch(/since \d{4}-\d\d-\d\d \d\d:\d\d UTC\n/);
   });
 });

@@ -20,17 +20,6 @@ import {
 import { expectSessionCommit, makeForgeRepository, typed, typedError, workAndEnd } from '../support/typed.js';
 
 describe('the session-end commit and other changes in the index', () => {
-  it('SES-06 leaves another staged file staged and out of the commit', () => {
-    const project = makeForgeRepository();
-    project.write('src/new.js', 'export const staged = 1;\n');
-    project.git('add', 'src/new.js');
-
-    expectSessionCommit(project, workAndEnd(project));
-
-    expect(changedPaths(project)).toEqual(['A  src/new.js']);
-    expect(project.git('show', ':src/new.js')).toBe('export const staged = 1;');
-  });
-
   it('SES-06 leaves a partly staged file as it is, and staged deletions and renames', () => {
     const project = makeForgeRepository();
     project.write('old.txt', 'old\nname\nof\na\nfile\n');

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { SessionOverview, StartedSession } from '../../src/index.js';
 import { ada, at, bob, host, start } from '../support/agents.js';
 import { Agent } from '../support/e2e-agents.js';
-import { agent, BIN, expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { agent, BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { FOCUS, makeForge, PROGRESS, SESSION, SESSIONS, snapshot } from '../support/forge-project.js';
 import { ask } from '../support/kfrs.js';
 import { makeForgeRepository } from '../support/typed.js';
@@ -305,22 +305,5 @@ describe('an abandoned session', () => {
     await forgeJson(project, ['session', 'discard', session.id]);
     expect((await forgeJson<{ next: string[] }>(project, [])).next).not.toContain(offer);
     expect((await runForge(project, ['session', 'show', session.id])).stdout).toContain('discarded');
-  });
-
-  it('SES-02 distinguishes two sessions of clones with the same name by their suffix', async () => {
-    const project = await makeForge();
-    const { session } = await start(project, at(ada, 0));
-    await forgeJson(project, ['session', 'end', '--next', 'x', '--no-commit'], { world: at(ada, 1) });
-    const [file = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
-      path.startsWith(session.id),
-    );
-    const own = file.slice(0, -'.json'.length);
-    const twin = `${session.id}-abc123`;
-    project.write(`${SESSIONS}/${twin}.json`, project.read(`${SESSIONS}/${file}`).replace(own, twin));
-    const { sessions } = await forgeJson<{ sessions: { id: string }[] }>(project, ['session', 'list']);
-    expect(sessions.map(({ id }) => id).sort()).toEqual([own, twin].sort());
-    await expectError(project, ['session', 'show', session.id], '2 session.ambiguous');
-    expect((await forgeJson<StartedSession>(project, ['session', 'show', twin])).session.id).toBe(twin);
-    expect((await start(project, at(ada, 2))).session.id).toBe('2026-03-01-session-002');
   });
 });

@@ -31,7 +31,7 @@ export type { Claimed, Released } from './events/claim.js';
 export type { EventType, ForgeEvent } from './events/event.js';
 export type { Fleet, FleetRow } from './events/fleet.js';
 export type { Flushed, ReportedEvent } from './events/publish.js';
-export type { EventFilter, EventList } from './events/stream.js';
+export type { EventFilter, EventList } from './events/read.js';
 export type {
   AddedFeature,
   FeatureList,

@@ -1,10 +1,6 @@
-import * as z from 'zod/mini';
 import { outside } from '../core/error.js';
-import { checkInput } from '../core/schema.js';
-import { compareText } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import {
-  EVENT_TYPES,
   type EventType,
   type ForgeEvent,
   MAX_EVENT_BYTES,
@@ -14,16 +10,7 @@ import {
 } from './event.js';
 import type { JetStreamClient } from './nats.js';
 import { projectOf } from './outbox.js';
-import {
-  closeServer,
-  codeOf,
-  NOT_FOUND,
-  replicated,
-  type Server,
-  SILENCE,
-  within,
-  withServer,
-} from './server.js';
+import { codeOf, NOT_FOUND, replicated, type Server, SILENCE, within } from './server.js';
 
 export interface EventStream {
   name: string;
@@ -124,106 +111,5 @@ export async function eachEvent(
     }
   } finally {
     messages.stop();
-  }
-}
-
-const Filter = {
-  type: z.optional(z.enum(EVENT_TYPES)),
-  /** A session id, or the start of one. */
-  session: z.optional(z.string()),
-};
-const ListInput = z.strictObject({
-  ...Filter,
-  limit: z.optional(z.int().check(z.gte(1), z.lte(100_000))),
-  since: z.optional(z.iso.datetime()),
-});
-type EventListInput = z.infer<typeof ListInput>;
-const TailInput = z.strictObject(Filter);
-export type EventFilter = z.infer<typeof TailInput>;
-
-export interface EventList {
-  events: ForgeEvent[];
-}
-
-/** The last events that the stream keeps, oldest first, each once. Exit 6 where nothing keeps them. */
-export async function listEvents(context: Context, raw: EventListInput = {}): Promise<EventList> {
-  const { limit = 50, ...wanted } = checkInput(ListInput, raw);
-  const events: ForgeEvent[] = [];
-  const keep = (event: ForgeEvent): void => {
-    events.push(event);
-    if (events.length > limit) events.shift();
-  };
-  await readStream(context, wanted, keep, wanted.since ? undefined : limit * 4);
-  // The stream has an outbox that was sent later in another order.
-  return { events: events.sort((a, b) => compareText(a.at, b.at)) };
-}
-
-/** Every event since a time, oldest first, handed over as it is read. */
-export const replayEvents = (
-  context: Context,
-  raw: EventListInput,
-  onEvent: (event: ForgeEvent) => void,
-): Promise<void> => readStream(context, checkInput(ListInput, raw), onEvent);
-
-async function readStream(
-  context: Context,
-  wanted: EventListInput,
-  onEvent: (event: ForgeEvent) => void,
-  last?: number,
-): Promise<void> {
-  const since = wanted.since === undefined ? null : new Date(wanted.since);
-  await withServer(context, 'forge events list', async (server) => {
-    const stream = await within(SILENCE, openStream(context, server));
-    const none = `${server.name} keeps no events: it has no JetStream or no stream yet.`;
-    const hint = 'forge events tail   # shows what comes from now on';
-    if (!stream) throw outside('events.no_stream', none, { hint });
-    const range = { type: wanted.type, since, last };
-    await eachEvent(context, stream, range, selector(wanted, onEvent));
-  });
-}
-
-/** Passes on the wanted events, each once. */
-function selector({ type, session }: EventFilter, onEvent: (event: ForgeEvent) => void) {
-  const seen = new Set<string>();
-  return (event: ForgeEvent): void => {
-    const isWanted =
-      (type === undefined || event.type === type) &&
-      (session === undefined || event.session?.startsWith(session) === true);
-    if (!isWanted || seen.has(event.id)) return;
-    seen.add(event.id);
-    onEvent(event);
-  };
-}
-
-/** Live: hands over each event until `signal` aborts. Reconnects when the server goes away. */
-export async function tailEvents(
-  context: Context,
-  raw: EventFilter,
-  watch: { signal: AbortSignal; onEvent(event: ForgeEvent): void; onStatus?(line: string): void },
-): Promise<void> {
-  const take = selector(checkInput(TailInput, raw), watch.onEvent);
-  const project = projectOf(context);
-  const listen = async (server: Server): Promise<void> => {
-    const { connection, name } = server;
-    watch.signal.addEventListener('abort', () => closeServer(server), { once: true });
-    if (watch.onStatus) void reportStatus(server, watch.onStatus);
-    const messages = connection.subscribe(`${readConfig(context).events.prefix}.>`);
-    await within(SILENCE, connection.flush());
-    watch.onStatus?.(`Listening to ${name}. Ctrl-C ends it.`);
-    if (watch.signal.aborted) closeServer(server);
-    for await (const { data } of messages) {
-      const event = parseEvent(data);
-      if (event?.project === project) take(event);
-    }
-    if (!watch.signal.aborted)
-      throw outside('events.closed', `${name} ended the subscription.`, { hint: 'forge events tail' });
-  };
-  await withServer(context, 'forge events tail', listen, { stays: true });
-}
-
-async function reportStatus({ connection, name }: Server, say: (line: string) => void): Promise<void> {
-  for await (const { type } of connection.status()) {
-    if (type === 'disconnect') say(`${name} went away; waiting for it.`);
-    if (type === 'reconnect') say(`${name} is back.`);
   }
 }

@@ -227,9 +227,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     fleet: bind(() => import('../events/fleet.js'), 'readFleet', 'looks'),
     events: {
       flush: bind(() => import('../events/publish.js'), 'flushEvents', 'settles'),
-      list: bind(() => import('../events/stream.js'), 'listEvents', 'looks'),
-      replay: bind(() => import('../events/stream.js'), 'replayEvents', 'looks'),
-      tail: bind(() => import('../events/stream.js'), 'tailEvents', 'looks'),
+      list: bind(() => import('../events/read.js'), 'listEvents', 'looks'),
+      replay: bind(() => import('../events/read.js'), 'replayEvents', 'looks'),
+      tail: bind(() => import('../events/read.js'), 'tailEvents', 'looks'),
     },
     config: {
       get: bind(() => import('../config/config.js'), 'getSetting', 'reads'),

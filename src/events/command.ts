@@ -221,6 +221,7 @@ function renderFleet({ rows, source }: Fleet, style: Style): string {
 }
 
 /** How often the live table looks, in ms. */
+/** ms */
 const LOOK = 2000;
 
 async function watch(call: Call): Promise<undefined> {

@@ -16,6 +16,7 @@ export const EVENT_TYPES = Object.keys(SUBJECTS) as EventType[];
 export const VERSION = '1.0';
 /** The largest event that is read, in bytes. forge writes less than 4 KiB. */
 export const MAX_EVENT_BYTES = 64 * 1024;
+/** Characters. */
 const MAX_TEXT = 300;
 
 const short = () => z.string().check(z.maxLength(MAX_TEXT));

@@ -68,6 +68,7 @@ export interface Finding {
   file: string;
   /** 1-based; 0 if it does not concern one line. */
   line: number;
+  /** In bytes. */
   offset: number;
   message: string;
   last_good: { line: number; n: number; id: string } | null;

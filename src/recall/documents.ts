@@ -28,6 +28,7 @@ import { isShipped } from '../trust/trust.js';
 import type { Document } from './engine.js';
 
 const MAX_COMMITS = 2000;
+/** Characters that are searched. */
 const MAX_TEXT = 4000;
 
 const document = (source: string, id: string, text: string, rest: Partial<Document> = {}): Document => ({

@@ -44,6 +44,7 @@ export interface Posting extends Facts {
 /** Documents by term. The search index and documents in memory both are one. */
 export interface Corpus {
   readonly size: number;
+  /** Characters of all documents. */
   readonly length: number;
   /** A loose document counts as a separate group. */
   readonly groups: number;
@@ -202,6 +203,7 @@ function widen(
   return wanted;
 }
 
+/** Documents with both terms. */
 const MIN_TOGETHER = 3;
 const MAX_RELATED = 3;
 /** Share of the documents with either term that have both. */

@@ -21,7 +21,9 @@ import { termsOf } from './terms.js';
 
 /** The version of the tables, of the documents and of the term rules. */
 const VERSION = 15;
+/** Documents per call of the library. */
 const BATCH = 500;
+/** ms to wait for another writing process. */
 const PATIENCE = 2000;
 
 /** Ranking reads many narrow rows, and the texts of a few. */

@@ -156,8 +156,8 @@ export const outboxFolder = inShared('outbox');
 export const claimsFile = inShared('claims.json');
 export const claimsLock = inShared('claims.lock');
 export const heardFile = inShared('heard.json');
-/** Lines for `git filter-repo --replace-text`, which remove redacted records from git's history. */
 export const linearQueueFile = inShared('linear-queue.json');
+/** Lines for `git filter-repo --replace-text`, which remove redacted records from git's history. */
 export const replacementsFile = inShared('replacements.txt');
 /** The key of this repository's fingerprints. */
 export const saltFile = inShared('salt');

@@ -221,7 +221,6 @@ function renderFleet({ rows, source }: Fleet, style: Style): string {
 }
 
 /** How often the live table looks, in ms. */
-/** ms */
 const LOOK = 2000;
 
 async function watch(call: Call): Promise<undefined> {

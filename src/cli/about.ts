@@ -8,7 +8,7 @@ export const ABOUT: Readonly<Record<string, string>> = {
     'The components are long-term and short-term memory, features, git and issues. With --short it prints one line for a shell prompt.',
   ui: 'Listens on 127.0.0.1 only. The address opens the page once, in one browser; programs send the token of --json as a bearer. Nothing is written. docs/page.md has the views, docs/page-api.md the API.',
   watch:
-    'At a terminal one panel that is redrawn after each change. In a pipe: one line per change, or one object with --json. Nothing is written.',
+    'At a terminal one panel that is redrawn after each change. In a pipe: a line when the health, the task, the count of features or the next step changes, or an object per change with --json. Nothing is written.',
   export:
     'html is the page of "forge ui" as one file that needs no server. markdown is a handoff for people, json the same for programs. The path of the project on this machine is left out.',
   session:

@@ -137,7 +137,7 @@ function describeSession(
   return `${id}, ${when}${interrupted === undefined ? '' : `; interrupted: ${interrupted}`}`;
 }
 
-function countFeatures(counts: NonNullable<Where['features']>): string {
+export function countFeatures(counts: NonNullable<Where['features']>): string {
   const parts = Object.entries(counts).filter(([, count]) => count > 0);
   const total = parts.reduce((sum, [, count]) => sum + count, 0);
   if (total === 0) return 'none yet';

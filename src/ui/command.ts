@@ -11,7 +11,7 @@ import { createFile, removePath } from '../core/files.js';
 import { startDetached } from '../core/process.js';
 import { harmless, jsonLine, oneLine } from '../core/text.js';
 import { type Forge, openForge, type Status, type Where } from '../index.js';
-import { factsOf, renderShort, renderStatus } from '../status/command.js';
+import { countFeatures, factsOf, renderShort, renderStatus } from '../status/command.js';
 import type { EXPORTS } from './export.js';
 import { watchMemory } from './live.js';
 
@@ -148,7 +148,14 @@ function renderPanel(where: Where, status: Status, style: Style): string {
   ].join('\n');
 }
 
-/** At a terminal, redraws one panel. Elsewhere, prints one line per change. */
+const lineOf = ({ session, features, steps: [next] }: Where, status: Status, style: Style): string =>
+  [
+    renderShort({ ...status, task: session?.task ? oneLine(session.task, 80) : null }, style),
+    ...(features && Object.values(features).some(Boolean) ? [countFeatures(features)] : []),
+    ...(next === undefined ? [] : [`NEXT ${oneLine(next, 80)}`]),
+  ].join('  ');
+
+/** At a terminal, redraws one panel. Elsewhere, prints a line whenever it says something else. */
 async function watch(call: Call): Promise<void> {
   const { flags, style, world } = call;
   const { places } = openForge(call.cwd, { world, dryRun: true });
@@ -161,7 +168,11 @@ async function watch(call: Call): Promise<void> {
       const at = world.now().toISOString();
       if (isLive) shown = call.onScreen(renderPanel(where, status, style), true);
       else if (flags.json) send(`${jsonLine({ at, ...status })}\n`);
-      else send(`${at}  ${renderShort(status, style)}\n`);
+      else {
+        const line = lineOf(where, status, style);
+        if (line !== shown) send(`${at}  ${line}\n`);
+        shown = line;
+      }
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
       shown = call.onScreen(`${style.bad(error.message)}\n${error.hint ?? ''}`, true);

@@ -37,6 +37,8 @@ export interface BriefingData {
   /** The sessions whose NEXT counts. */
   handovers: readonly ArchivedSession[];
   features: readonly Feature[];
+  /** Features that passed before they failed, each with the commit where it did; '' for an unknown one. */
+  regressions?: Readonly<Record<string, string>>;
   learnings: readonly Learning[];
   /** Invariants of architecture.md. */
   architecture: readonly string[];
@@ -78,11 +80,11 @@ function firstOf(items: readonly string[], count: number, command: string): stri
   return [...items.slice(0, count), ...(left > 0 ? [`… ${left} more${command}`] : [])];
 }
 
-function focusItems({ focus, features }: BriefingData): string[] {
+function focusItems({ focus, features, regressions = {} }: BriefingData): string[] {
   if (focus.task === null) return ['No task is set. forge next shows what could be done.'];
   const items = [`Task: ${oneLine(focus.task, 400)}`];
   const feature = features.find(({ id }) => isAbout(focus, id));
-  if (feature) items.push(`Status: ${feature.status}${doubtOf(feature)}`);
+  if (feature) items.push(`Status: ${feature.status}${doubtOf(feature)}${brokenSince(feature, regressions)}`);
   if (feature?.tests?.length) items.push(`Tests: ${feature.tests.map((test) => oneLine(test)).join('; ')}`);
   if (focus.linear_issue) items.push(`Issue: ${oneLine(focus.linear_issue)}`);
   // Every task begins with it.
@@ -100,6 +102,12 @@ const doubtOf = (feature: Feature): string =>
   isUnprovenPass(feature)
     ? ` (its tests pass and never failed: it needs a test that fails without the work, or a person who runs ${proofOf(feature)})`
     : '';
+
+function brokenSince({ id, status }: Feature, regressions: Readonly<Record<string, string>>): string {
+  const commit = regressions[id];
+  if (status !== 'failing' || commit === undefined) return '';
+  return `; it passed ${commit === '' ? 'before' : `at ${commit.slice(0, 12)}`} (forge feature show ${id})`;
+}
 
 const SHOWN_PROGRESS = 5;
 

@@ -16,7 +16,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/knowledge.js';
 import { keptOpen, readLearnings } from '../knowledge/rules.js';
-import { openCandidates, readKnowledge } from '../learning/knowledge.js';
+import { openCandidates, readKnowledge, recentEvaluations } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { findForeignEdits } from '../project/edits.js';
@@ -47,9 +47,13 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
     const memory = readMemory(context);
     const known = readKnowledge(memory);
     const notes = memory.records('note').slice(-MAX_NOTES);
+    const broken = recentEvaluations(memory).filter(({ record }) => record.kind === 'regression');
     return {
       proven: [...known.values()].map(({ answered: _, ...entry }): Known => entry),
       candidates: openCandidates(memory, known),
+      regressions: Object.fromEntries(
+        broken.map(({ record }) => [String(record.feature), String(record.passed_commit ?? '')]),
+      ),
       // The task of a builder's note relates it to that task.
       notes: notes.map(({ id, record: { text, task, source } }) => {
         const about = typeof (task ?? source) === 'string' ? ` (${oneLine(String(task ?? source), 64)})` : '';

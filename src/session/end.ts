@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
-import { ForgeError, refused } from '../core/error.js';
+import { refused } from '../core/error.js';
 import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown, shownFrom } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
@@ -13,7 +13,6 @@ import type { ReportedEvent } from '../events/publish.js';
 import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import type { VerificationRun } from '../feature/verify.js';
-import { readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
 import { readUncommitted } from '../git/status.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -38,15 +37,8 @@ import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
 import { readTree } from './record.js';
 import { addEntry, type Focus, isAbout, OPENING, type RunningSession, setNext } from './rules.js';
-import {
-  isOursToSettle,
-  ownSessions,
-  readRunning,
-  requireRunning,
-  sessionHeld,
-  showFocus,
-} from './running.js';
-import { authorsOf } from './sessions.js';
+import { isOursToSettle, readRunning, requireRunning, sessionHeld, showFocus } from './running.js';
+import { replacedSteps } from './sessions.js';
 import {
   clearShortTerm,
   displayId,
@@ -188,35 +180,6 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     events,
     warnings: context.warnings,
   };
-}
-
-/**
- * SES-03: the sessions whose next steps end with this one, because it leaves another, or a feature began to pass in it.
- * Those of other people stay until they leave another.
- */
-async function replacedSteps(context: Context, given: string | undefined): Promise<string[]> {
-  const { after, started_at } = readRunning(context) ?? {};
-  if (!after || !started_at) return [];
-  const hasNext = (given ?? readProgress(context).next) !== undefined;
-  if (!hasNext && !hasPassedSince(context, started_at)) return [];
-  const isOwn = ownSessions(context);
-  const others = recentArchives(context).filter(({ id }) => after.includes(id) && !isOwn(id));
-  const authors = await authorsOf(context, others);
-  const person = others.length > 0 && context.git ? await readPerson(context.git) : null;
-  const theirs = others.filter((session) => authors(session).by !== person).map(({ id }) => id);
-  return after.filter((id) => !theirs.includes(id));
-}
-
-function hasPassedSince(context: Context, start: string): boolean {
-  try {
-    return readFeatures(context).some(
-      ({ status, verified_at: at }) => status === 'passing' && !!at && at > start,
-    );
-  } catch (error) {
-    // Features that are damaged do not keep a session open.
-    if (error instanceof ForgeError && error.kind === 'corrupted') return false;
-    throw error;
-  }
 }
 
 /** LIN-03: the issue in focus gets the session's log as a comment. */

@@ -1,7 +1,8 @@
 import { isOwnSubject } from '../commit/message.js';
-import { refused } from '../core/error.js';
+import { ForgeError, refused } from '../core/error.js';
 import { archiveFile, sessionsFolder, shownFrom } from '../core/paths.js';
-import { newFileAuthors } from '../git/read.js';
+import { readFeatures } from '../feature/store.js';
+import { newFileAuthors, readPerson } from '../git/read.js';
 import { isShallow } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { answersIn, type Entry, openEntries, requireResolved } from '../kfr/rules.js';
@@ -19,7 +20,7 @@ import {
   sessionName,
   shownId,
 } from './rules.js';
-import { judgeRunning, readRunning, showFocus } from './running.js';
+import { judgeRunning, ownSessions, readRunning, showFocus } from './running.js';
 import {
   archivedIds,
   changeArchive,
@@ -31,6 +32,7 @@ import {
   kfrToResume,
   progressIn,
   readArchives,
+  readProgress,
   recentArchives,
   requireArchive,
   requireInterrupted,
@@ -85,7 +87,7 @@ export async function listSessions(
  * Names come from git: memory has no personal data. Only forge's own commit has the person of the session: a squash has
  * the author of the merge, and in a shallow clone the oldest commit seems to add every file.
  */
-export async function authorsOf(
+async function authorsOf(
   { git, repository, layout }: Context,
   archives: readonly ArchivedSession[],
 ): Promise<(session: ArchivedSession) => { by?: string }> {
@@ -97,6 +99,35 @@ export async function authorsOf(
     const by = authors.get(shownFrom(repository.root, archiveFile(layout, id)));
     return by === undefined ? {} : { by };
   };
+}
+
+/**
+ * SES-03: the sessions whose next steps end with this one, because it leaves another, or a feature began to pass in it.
+ * Those of other people stay until they leave another.
+ */
+export async function replacedSteps(context: Context, given: string | undefined): Promise<string[]> {
+  const { after, started_at } = readRunning(context) ?? {};
+  if (!after || !started_at) return [];
+  const hasNext = (given ?? readProgress(context).next) !== undefined;
+  if (!hasNext && !hasPassedSince(context, started_at)) return [];
+  const isOwn = ownSessions(context);
+  const others = recentArchives(context).filter(({ id }) => after.includes(id) && !isOwn(id));
+  const authors = await authorsOf(context, others);
+  const person = others.length > 0 && context.git ? await readPerson(context.git) : null;
+  const theirs = others.filter((session) => authors(session).by !== person).map(({ id }) => id);
+  return after.filter((id) => !theirs.includes(id));
+}
+
+function hasPassedSince(context: Context, start: string): boolean {
+  try {
+    return readFeatures(context).some(
+      ({ status, verified_at: at }) => status === 'passing' && !!at && at > start,
+    );
+  } catch (error) {
+    // Features that are damaged do not keep a session open.
+    if (error instanceof ForgeError && error.kind === 'corrupted') return false;
+    throw error;
+  }
 }
 
 const taskIn = (session: ArchivedSession): string | null => focusIn(session).task ?? session.goal ?? null;

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { splitCommand } from '../../src/core/argv.js';
 import type { Briefing } from '../../src/index.js';
@@ -5,6 +6,7 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { full, tokens, unmarked } from '../support/full-briefing.js';
 import { patch } from '../support/kfrs.js';
+import { commitAll } from '../support/project.js';
 
 describe('forge briefing', () => {
   it('SES-03 shows focus, next step, features, patterns, invariants, commits and issues', async () => {
@@ -80,6 +82,21 @@ describe('forge briefing', () => {
     expect(await shown()).toEqual(['Notes', '… 1 more: forge note list']);
     // The ledger keeps it.
     expect((await runForge(project, ['memory', 'show', notes[1]?.id ?? ''])).stdout).toContain('header');
+  });
+
+  it('SES-03 FEA-02 says of a broken feature in focus where it passed last', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'F-1', 'Part', '--test', 'test -f part']);
+    await forgeJson(project, ['session', 'start', 'F-1']);
+    project.write('part', '');
+    commitAll(project);
+    await forgeJson(project, ['done', 'F-1']);
+    rmSync(project.path('part'));
+    await runForge(project, ['done', 'F-1']);
+    const head = project.git('rev-parse', 'HEAD').slice(0, 12);
+    expect((await runForge(project, ['briefing'])).stdout).toContain(
+      `\n  Status: failing; it passed at ${head} (forge feature show F-1)\n`,
+    );
   });
 
   it('SES-03 B-06 a text in memory can neither add a section nor move the cursor', async () => {

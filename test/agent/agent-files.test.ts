@@ -3,42 +3,26 @@ import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agent/agents.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, snapshot } from '../support/forge-project.js';
-import { changedPaths, commitAll, makeFolder, projectAt, run } from '../support/project.js';
+import { makeFolder, projectAt, run } from '../support/project.js';
 import {
   expectUntouched,
   install,
   MINE,
   refusal,
   SETTINGS,
-  status,
   uninstall,
   withSettings,
 } from '../support/wiring.js';
 
 describe('forge agent install refuses, and writes nothing', () => {
-  it('AGT-01 and forge agent status shows why', async () => {
+  it('AGT-01 invalid UTF-8: exit 3 with file and line', async () => {
     const project = await makeForge();
-    project.write(SETTINGS, '{ "a": ');
-    const { stdout } = await runForge(project, ['agent', 'status', 'claude']);
-    expect(stdout).toMatch(
-      /^claude +not wired +Claude Code\n +\.claude\/settings\.json +unreadable +.*not JSON/,
-    );
-  });
-
-  it.each<[string, string, number, string]>([
-    ['invalid JSON', '{\n  "a": 1,\n  b\n}', 3, 'it is not JSON (invalid symbol)'],
-    ['invalid UTF-8', '{\n"x": "\ufffd"}', 2, 'it is not valid UTF-8'],
-  ])('AGT-01 %s: exit 3 with file and line', async (_, text, line, what) => {
-    const bytes = Buffer.from(text.replace('\ufffd', '\u00ff'), text.includes('\ufffd') ? 'latin1' : 'utf8');
-    const project = await makeForge();
-    project.write(SETTINGS, bytes);
+    project.write(SETTINGS, Buffer.from('{\n"x": "\u00ff"}', 'latin1'));
     await expectUntouched(project, async () => {
       const error = await refusal(project);
-      expect(error).toMatchObject({ exitCode: 3, code: 'agent.settings', file: SETTINGS, line });
-      expect([error.message, error.hint]).toEqual([
-        `${SETTINGS}:${line}: ${what}; nothing was written.`,
-        expect.any(String),
-      ]);
+      expect(error).toMatchObject({ exitCode: 3, code: 'agent.settings', file: SETTINGS, line: 2 });
+      expect(error.message).toBe(`${SETTINGS}:2: it is not valid UTF-8; nothing was written.`);
+      expect(error.hint).toEqual(expect.any(String));
     });
   });
 
@@ -116,43 +100,7 @@ describe('links', () => {
   });
 });
 
-const COPILOT = '.github/hooks/forge.json';
-
 describe('forge agent uninstall', () => {
-  it('AGT-01 keeps later changes of a person', async () => {
-    const project = await withSettings();
-    await install(project);
-    project.write(SETTINGS, project.read(SETTINGS).replace('"model": "x"', '"model": "y"'));
-    await uninstall(project);
-    expect(project.read(SETTINGS)).toBe(MINE.replace('"model": "x"', '"model": "y"'));
-    expect(project.has('.mcp.json')).toBe(false);
-  });
-
-  it("AGT-01 keeps a person's hooks in Copilot's file, after another install too", async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['agent', 'install', 'copilot']);
-    const own = { type: 'command', bash: 'mine' };
-    const file = project.json<{ version: number; hooks: Record<string, unknown[]> }>(COPILOT);
-    file.hooks.sessionStart?.push(own);
-    project.write(COPILOT, JSON.stringify(file));
-    await forgeJson(project, ['agent', 'install', 'copilot', '--command', 'npx --no-install forge']);
-    expect(project.read(COPILOT)).toContain('npx --no-install forge hook copilot');
-    await forgeJson(project, ['agent', 'uninstall', 'copilot']);
-    expect(project.json(COPILOT)).toEqual({ version: 1, hooks: { sessionStart: [own] } });
-  });
-
-  it('AGT-01 works in a clone', async () => {
-    const project = await withSettings();
-    await install(project, '--command', 'npx --no-install forge');
-    commitAll(project, 'Wire');
-    const clone = projectAt(makeFolder());
-    clone.git('clone', '-q', project.dir, '.');
-    expect(await status(clone)).toMatchObject({ state: 'wired' });
-    await uninstall(clone);
-    expect([clone.read(SETTINGS), clone.has('.mcp.json')]).toEqual([MINE, false]);
-    expect(clone.git('diff', '--stat', 'HEAD~1')).toBe('');
-  });
-
   it('AGT-01 writes nothing where nothing is wired', async () => {
     const project = await withSettings();
     mkdirSync(project.path('.empty'));
@@ -173,13 +121,5 @@ describe('forge agent uninstall', () => {
     const line = hooks.trimEnd().split('\n').at(-1) ?? '';
     expect(run(project.dir, 'sh', ['-c', line])).toMatchObject({ exitCode: 0, stderr: '' });
     expect([project.has('.forge'), project.has('.git/forge')]).toEqual([false, false]);
-  });
-
-  it('AGT-01 works after a wired file was deleted', async () => {
-    const project = await makeForge();
-    await install(project);
-    project.git('clean', '-fdq');
-    expect((await uninstall(project)).files.every(({ change }) => change === 'unchanged')).toBe(true);
-    expect(changedPaths(project)).toEqual([]);
   });
 });

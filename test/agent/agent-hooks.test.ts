@@ -70,15 +70,3 @@ describe.each(AGENT_NAMES)('forge hook %s', (agent) => {
     expect(outside.has('.forge')).toBe(false);
   });
 });
-
-describe('what differs between agents', () => {
-  it.each(AGENT_NAMES.filter((name) => !AGENTS[name].blocksCompaction))(
-    'KFR-09 AGT-01 %s cannot refuse a compaction, so an open question does not hold it',
-    async (agent) => {
-      const project = await started(agent);
-      await ask(project);
-      const text = await told(agent, project, 'compaction', { trigger: 'manual' });
-      expect(text).not.toContain('before you compact');
-    },
-  );
-});

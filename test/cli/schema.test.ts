@@ -98,10 +98,4 @@ describe('formats', () => {
       expect([name, project.read(name)]).toEqual([name, expect.stringMatching(/schema_version/)]);
     }
   });
-
-  it('LAY-08 a file without a version counts as version 1', async () => {
-    const project = await makeForge();
-    project.write(FEATURES, '{"features":[{"id":"A","name":"a","status":"failing"}]}');
-    expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A\s+failing\s+a$/m);
-  });
 });

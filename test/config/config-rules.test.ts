@@ -67,19 +67,6 @@ describe('config.toml', () => {
     expect(config.session.commit).toBe(true);
   });
 
-  it.each([
-    ['[trust]\nauto = true', 'trust.auto'],
-    ['role = "supervisor"', 'role'],
-    ['override = true', 'override'],
-    ['[guard]\noff = true', 'guard.off'],
-    ['[guard.disabled]\naws = true', 'guard.disabled'],
-    ['[supervisor]\nkey = "x"', 'supervisor.key'],
-  ])('B-94 ignores what no repository may set, with a warning: %j', (text, name) => {
-    expect(decodeConfig(text, file).warnings).toEqual([
-      `${file}: ${name} is not a setting of this version; it is kept and ignored.`,
-    ]);
-  });
-
   it('B-06 escapes a hostile key', () => {
     const { warnings } = decodeConfig('"a\\u001b[2J\\n" = 1', file);
     expect(warnings).toEqual([

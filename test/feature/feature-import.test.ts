@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planImport } from '../../src/feature/feature.js';
 import type { Feature } from '../../src/feature/rules.js';
 import { failure } from '../support/failure.js';
-import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeJson, runForge } from '../support/forge.js';
 import { FEATURES, makeForge } from '../support/forge-project.js';
 
 const now = '2026-03-01T10:00:00.000Z';
@@ -165,16 +165,5 @@ describe('forge feature import', () => {
     expect(project.read(FEATURES)).toBe(bytes);
     // Tests from a file were not typed here.
     await expectError(project, ['feature', 'verify', 'F-0'], '3 trust.needed');
-  });
-
-  it('FEA-01 imports all or nothing, and names the invalid field', async () => {
-    const project = await makeForge();
-    const before = project.read(FEATURES);
-    const stdin = '[{"name":"a"},\n{"name":"b","status":"done"}]';
-    const error = await forgeError(project, ['feature', 'import', '-'], { stdin });
-    expect(error).toMatchObject({ exitCode: 2, field: 'features[1].status' });
-    const { exitCode, message } = await forgeError(project, ['feature', 'import', 'no-such.md']);
-    expect([exitCode, message]).toEqual([2, expect.stringContaining('no-such.md')]);
-    expect(project.read(FEATURES)).toBe(before);
   });
 });

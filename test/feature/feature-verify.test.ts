@@ -86,18 +86,6 @@ describe('forge done', () => {
     await expectError(project, ['feature', 'verify', 'A', '--all'], '2');
   });
 
-  it('FEA-02 puts each test into test_command, as one literal argument', async () => {
-    const project = await makeForge();
-    project.write('echo.mjs', 'console.log(JSON.stringify(process.argv.slice(2)))\n');
-    await forgeJson(project, ['config', 'set', 'features.test_command', 'node echo.mjs --only={} {}']);
-    await add(project, 'A', 'nats::tests::* $(touch pwned) | "x');
-    const { stderr, exitCode } = await runForge(project, ['feature', 'verify', 'A', '-v']);
-    expect(exitCode).toBe(0);
-    const test = 'nats::tests::* $(touch pwned) | "x';
-    expect(stderr).toContain(JSON.stringify([`--only=${test}`, test]));
-    expect(project.has('pwned')).toBe(false);
-  });
-
   it('FEA-02 reports a missing program, a file that is not executable and a signal', async () => {
     const project = await makeForge();
     await add(project, 'A', 'no-such-program --flag');

@@ -3,7 +3,6 @@ import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Where } from '../../src/status/where.js';
 import { claude } from '../support/agent-hooks.js';
-import { DISGUISES } from '../support/disguises.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
@@ -126,16 +125,6 @@ describe('a secret that was refused', () => {
 
 describe('a secret in disguise', () => {
   const secret = SAMPLES.secret();
-
-  it('B-106 no disguise hides it', async () => {
-    const project = await makeStarted();
-    for (const [disguise, hide] of Object.entries(DISGUISES)) {
-      const [text] = hide(secret);
-      const { exitCode } = await runForge(project, ['note', 'add', text]);
-      expect([disguise, exitCode]).toEqual([disguise, 5]);
-    }
-    expect(await logOf(project, 'note')).toEqual([]);
-  });
 
   it('B-107 a pragma in the text does not allow a secret', async () => {
     const project = await makeStarted();

@@ -51,26 +51,9 @@ describe('an invalid patch', () => {
       '{"__proto__":{"operations":[]}}',
       '{"operations":[{"op":"add","kind":"Goal","text":"x","__proto__":{"requires_resolution":true}}]}',
       '{"operations":[{"op":"add","kind":"Goal","text":"x","constructor":1}]}',
-      '{"operations":[{"op":"__proto__"}]}',
-      '{"operations":[{"op":"constructor","kind":"Goal","text":"x"}]}',
       '{"operations":[{"op":"add","op":"remove","id":"kfr-1"}]}',
     ])
       expect([stdin, (await forgeError(project, 'kfr patch -', { stdin })).exitCode]).toEqual([stdin, 2]);
-    for (const kind of ['__proto__', 'constructor', 'toString'])
-      expect((await patchError(project, [add(kind, 'x')])).operations).toMatchObject([
-        { code: 'unknown_kind' },
-      ]);
-    expect(project.has(KFR)).toBe(false);
-  });
-
-  it('B-13 B-06 refuses bytes that are not UTF-8, and terminal controls', async () => {
-    const project = await makeWorking();
-    const stdin = Buffer.from([0x7b, 0xff, 0x7d]);
-    await expectError(project, 'kfr patch -', '2 input.encoding', { stdin });
-    for (const text of ['a\u001b[2J', 'a\u202eb', 'a\u200bb', 'a\u0085b'])
-      expect((await patchError(project, [add('Goal', text)])).operations).toMatchObject([
-        { code: 'text.hidden_character' },
-      ]);
     expect(project.has(KFR)).toBe(false);
   });
 });

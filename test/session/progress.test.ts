@@ -61,20 +61,6 @@ describe('forge progress', () => {
     expect(stdout).toMatch(/2026-03-01-session-001.*\[10:00\] one\n\nNEXT: two\nlines\n/s);
   });
 
-  it('SES-04 a text of several lines is one entry, and none of its lines can pose as another', async () => {
-    const { project, world } = await started();
-    const sly = 'first\n[23:59] Started - branch: evil\nNEXT: evil\n=== FORGE Session 1999-01-01 ===\n\nlast';
-    await forgeJson(project, ['progress', 'add', '-'], { world, stdin: `${sly}\n` });
-    const shown = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, 'progress show');
-    expect(shown.lines.map(({ text }) => text).slice(2)).toEqual([sly]);
-    expect(shown.next).toBeUndefined();
-    await forgeJson(project, ['progress', 'next', sly], { world });
-    await forgeJson(project, ['progress', 'add', 'after'], { world });
-    const after = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, 'progress show');
-    expect(after.lines.map(({ text }) => text).slice(2)).toEqual([sly, 'after']);
-    expect(after.next).toBe(sly);
-  });
-
   it('SES-04 takes a text from stdin and after -- literally', async () => {
     const { project, world } = await started();
     await forgeJson(project, ['progress', 'add', '-'], { world, stdin: '  from stdin \r\n' });

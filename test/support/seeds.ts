@@ -19,7 +19,7 @@ const PAGE = readFileSync(fileURLToPath(new URL('../../docs/seeds.md', import.me
 const HEADER = '| § | statement | command | to see |';
 
 /** The bash script that makes the repository. */
-export function setupBlock(): string {
+function setupBlock(): string {
   const block = /^```bash\n([\s\S]*?)^```$/m.exec(PAGE)?.[1];
   if (block === undefined) throw new Error('docs/seeds.md has no ```bash block.');
   return block;
@@ -57,7 +57,7 @@ const spansOf = (cell: string): string[] =>
   [...cell.matchAll(/(?<!`)(`+)(?!`) ?(.*?) ?(?<!`)\1(?!`)/g)].map(([, , text = '']) => text);
 
 /** The regular expression that a text between slashes is, or null. */
-export function patternOf(text: string): RegExp | null {
+function patternOf(text: string): RegExp | null {
   const pattern = /^\/(.*)\/$/.exec(text)?.[1];
   return pattern === undefined ? null : new RegExp(pattern);
 }

@@ -39,9 +39,9 @@ const common = {
 const NOT_DAILY = new RegExp(
   `^src/(${[
     '(agent|artifact|checkpoint|ci|config|cycle|doctor|events|finding|guard|hooks|import|init|ledger|linear|mcp|recover|trust|undo)/command',
-    '(agent|hooks)/install|events/fleet|linear/edit-issue|learning/(facts|override|report)',
-    'artifact/artifact|checkpoint/(create|show)|ci/ci|config/config|cycle/(cycle|loop)|doctor/(doctor|fix)|import/import|init/init',
-    'ledger/(redact|repair|rows)|recover/(plan|recover|rollback)|session/history',
+    '(agent|hooks)/install|events/(fleet|read)|linear/edit-issue|learning/report',
+    'artifact/artifact|checkpoint/create|ci/ci|config/config|cycle/(cycle|loop)|doctor/doctor|import/import|init/init',
+    'ledger/(redact|repair|rows|verify-memory)|recover/(plan|recover)',
     'cli/(command|complete|help)|library/schemas|ui/command',
   ].join('|')})\\.ts$`,
 );

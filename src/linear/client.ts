@@ -164,7 +164,8 @@ async function post(url: URL, key: string, body: string, say: (text: string) => 
       name === 'AbortError' || name === 'TimeoutError'
         ? 'it does not answer'
         : (cause?.code ?? cause?.message ?? message);
-    throw new Unavailable(`Linear cannot be reached: ${say(String(why))}.`);
+    const place = url.href === ENDPOINT ? '' : ` at ${url.host} (LINEAR_API_URL)`;
+    throw new Unavailable(`Linear cannot be reached${place}: ${say(String(why))}.`);
   } finally {
     clearTimeout(timer);
   }

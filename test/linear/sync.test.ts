@@ -11,7 +11,7 @@ const FAULTS: [what: string, fault: Fault, message: RegExp][] = [
   ['HTML', 'html', /without JSON/],
   ['half an answer', 'half', /without JSON/],
   ['an answer without a field', 'odd', /teams\.nodes\.0\.id is missing/],
-  ['a redirect', 'redirect', /cannot be reached/],
+  ['a redirect', 'redirect', /cannot be reached at 127\.0\.0\.1:\d+ \(LINEAR_API_URL\): /],
   ['an endless answer', 'huge', /more than \d+ bytes/],
   ['B-70 silence', 'hang', /does not answer/],
   ['LIN-03 an expired key', 'expired', /refused the key/],

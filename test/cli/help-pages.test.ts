@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ABOUT, ENVIRONMENT_HELP, EXITS, TOPICS } from '../../src/cli/about.js';
-import { GROUPS, inFull } from '../../src/cli/groups.js';
+import { GROUPS } from '../../src/cli/groups.js';
 import { helpFor } from '../../src/cli/help.js';
-import { type CommandSpec, flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/spec.js';
+import type { CommandSpec } from '../../src/cli/spec.js';
 import { everyCommand } from '../support/commands.js';
 import { runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
@@ -116,25 +116,6 @@ describe('forge help TOPIC', () => {
       const first = lines[2]?.startsWith('{{') ? [] : (lines[2] ?? '').split(' ');
       expect(page.split(/\s+/)).toEqual(expect.arrayContaining(first));
       expect(page).not.toMatch(/\{\{|^#|^ {4}\S/m);
-    }
-  });
-
-  it('names commands, flags and files that exist', async () => {
-    const known = await specs();
-    for (const topic of topics) {
-      for (const [path] of textOf(topic).matchAll(/\bdocs\/[\w-]+\.md/g))
-        expect([topic, existsSync(join(ROOT, path))]).toEqual([topic, true]);
-      for (const [line] of textOf(topic).matchAll(/(?<=^ {4}(?:[A-Z_]+=\S+ )?)forge .*?(?= {2}|$)/gm)) {
-        const words = [...inFull(line.match(/"[^"]*"|\S+/g)?.slice(1) ?? [])];
-        const name = known.has(words.slice(0, 2).join(' ')) ? words.slice(0, 2).join(' ') : words[0];
-        const spec = known.get(name ?? '');
-        expect([topic, line, spec !== undefined && spec !== null]).toEqual([topic, line, true]);
-        const flags = [...(spec ? optionsOf(spec) : []), ...GLOBAL_OPTIONS].flatMap(
-          (option) => flagOf(option).names,
-        );
-        for (const flag of words.filter((word) => word.startsWith('-')))
-          expect([line, flags]).toEqual([line, expect.arrayContaining([flag])]);
-      }
     }
   });
 

@@ -5,25 +5,12 @@ import { type CommitMessage, formatCommitMessage, parseMessage } from '../../src
 import { checkMessage } from '../../src/commit/protocol.js';
 import { DEFAULT_SETTINGS, makeRules } from '../../src/commit/rules.js';
 import { oneLine } from '../../src/core/text.js';
+import { MESSAGE } from '../support/message.js';
 
-const RFC_SAMPLE = `[SX9-123] Brief description
-
-## What
-- Specific change 1
-- Specific change 2
-
-## Why
-Rationale for the change
-
-## Memory
-- Learned: [key insight]
-- Updated: features.json (FORGE-002 now passing)
-
-## Backtrace
-- Parent: abc1234 (previous working state)
-- Linear: SX9-123
-- Session: 2025-12-24-session-001
-`;
+const RFC_SAMPLE = MESSAGE.replace('change 1\n', 'change 1\n- Specific change 2\n')
+  .replace('key insight', '[key insight]\n- Updated: features.json (FORGE-002 now passing)')
+  .replace('Parent: none', 'Parent: abc1234 (previous working state)')
+  .replace('Session: none', 'Session: 2025-12-24-session-001');
 
 const SAMPLE: CommitMessage = {
   id: 'SX9-123',

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { AGENTS, isAgent } from '../../src/agent/agents.js';
 import { parseArgv } from '../../src/cli/program.js';
 import { toolSchemas } from '../../src/index.js';
+import { install } from '../support/plans.js';
+import { partsFor, pluginFor, serverFor } from '../support/wirings.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
@@ -42,6 +44,24 @@ describe.each(skills)('AGT-01 %s', (path) => {
     const named = [...body.matchAll(/\(`(\w+_?\w+)`\)/g)].map(([, name = '']) => name);
     expect(named.length).toBeGreaterThan(6);
     expect(named.filter((name) => !Object.keys(schemas).includes(name))).toEqual([]);
+  });
+});
+
+describe('the folders of Copilot and opencode', () => {
+  const filesIn = (folder: string): string[] =>
+    readdirSync(`${ROOT}agents/${folder}`, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== 'README.md')
+      .map((entry) => `${entry.parentPath}/${entry.name}`.slice(ROOT.length))
+      .sort();
+
+  it('AGT-01 hold what would be installed', () => {
+    const hooks = partsFor('copilot').filter(({ file }) => file === '.github/hooks/forge.json');
+    expect(filesIn('copilot')).toEqual(['agents/copilot/hooks/forge.json', 'agents/copilot/mcp.json']);
+    expect(read('agents/copilot/hooks/forge.json')).toBe(install(null, hooks));
+    const servers = { mcpServers: { forge: serverFor('copilot')?.value } };
+    expect(readJson('agents/copilot/mcp.json')).toEqual(servers);
+    expect(filesIn('opencode')).toEqual(['agents/opencode/plugins/forge.js']);
+    expect(read('agents/opencode/plugins/forge.js')).toBe(pluginFor('forge'));
   });
 });
 

@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { HUMAN, logOf } from '../support/memory.js';
 import { contest, knowledgeOf, P, promote, recordAll, times } from '../support/patterns.js';
 
 describe('forge memory override', () => {
-  it('LTM-06 promote runs a due consolidation; a dry run and a builder see the plan', async () => {
+  it('LTM-06 LTM-14 a human freezes consolidation, while recording continues; promote runs what is due after it', async () => {
     const project = await makeForge();
     await forgeJson(project, ['memory', 'override', 'freeze', '--reason', 'a bad week'], HUMAN);
-    await recordAll(project, times(10));
-    expect(await promote(project)).toMatchObject({ due: true, ran: false, waits: expect.any(String) });
+    const { consolidation } = await recordAll(project, times(10));
+    const waits = expect.stringContaining('frozen');
+    expect(consolidation).toMatchObject({ ran: false, waits });
+    expect(await promote(project)).toMatchObject({ due: true, ran: false, waits });
+    await expectError(project, ['memory', 'consolidate'], '3 consolidation.waits');
     await forgeJson(project, ['memory', 'override', 'unfreeze', '--reason', 'over'], HUMAN);
+    const audit = await logOf(project, 'audit');
+    expect(audit.map(({ record }) => [record.action, record.reason, record.by])).toEqual([
+      ['freeze', 'a bad week', 'terminal'],
+      ['unfreeze', 'over', 'terminal'],
+    ]);
     const before = await knowledgeOf(project);
     expect(await promote(project, '-n')).toMatchObject({ due: true, ran: false });
     const builder = { env: { FORGE_ROLE: 'builder' } };
@@ -19,6 +27,10 @@ describe('forge memory override', () => {
     expect(await promote(project)).toMatchObject({ ran: true, promoted: [{ pattern: P }] });
     expect((await knowledgeOf(project)).length).toBeGreaterThan(before.length);
     expect(await promote(project)).toMatchObject({ due: false, ran: false, due_in: 10 });
+    await forgeJson(project, ['memory', 'override', 'freeze', '--reason', 'once more'], HUMAN);
+    await recordAll(project, times(10));
+    await forgeJson(project, ['memory', 'override', 'unfreeze', '--reason', 'over'], HUMAN);
+    expect(await forgeJson(project, ['memory', 'consolidate'])).toMatchObject({ ran: true });
   });
 
   it('LTM-09 promote and report show the evidence, and contested knowledge under a separate heading', async () => {
@@ -49,22 +61,6 @@ describe('forge memory override', () => {
       expect(await said(command)).toMatch(
         /Contested[^\n]*do not rely on[^\n]*\n +contested +execution +Retry/,
       );
-  });
-
-  it('LTM-14 freezes consolidation until a human unfreezes it, while recording continues', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['memory', 'override', 'freeze', '--reason', 'a bad week'], HUMAN);
-    const { consolidation } = await recordAll(project, times(12));
-    expect(consolidation).toMatchObject({ ran: false, waits: expect.stringContaining('frozen') });
-    const refused = await forgeError(project, ['memory', 'consolidate']);
-    expect(refused).toMatchObject({ exit: 3, code: 'consolidation.waits' });
-    await forgeJson(project, ['memory', 'override', 'unfreeze', '--reason', 'over'], HUMAN);
-    expect(await forgeJson(project, ['memory', 'consolidate'])).toMatchObject({ ran: true });
-    const audit = await logOf(project, 'audit');
-    expect(audit.map(({ record }) => [record.action, record.reason, record.by])).toEqual([
-      ['freeze', 'a bad week', 'terminal'],
-      ['unfreeze', 'over', 'terminal'],
-    ]);
   });
 
   it('LTM-14 invalidates knowledge permanently, until a human adds it again', async () => {

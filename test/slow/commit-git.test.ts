@@ -5,28 +5,14 @@ import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { KNOWLEDGE, makeForge } from '../support/forge-project.js';
-import {
-  changedPaths,
-  makeFolder,
-  makeRepository,
-  type Project,
-  projectAt,
-  run,
-} from '../support/project.js';
-
-function hook(project: Project, name: string, script: string): void {
-  const file = project.git('rev-parse', '--git-path', `hooks/${name}`);
-  const path = file.startsWith('/') ? file : project.path(file);
-  projectAt('/').write(path, `#!/bin/sh\n${script}\n`);
-  chmodSync(path, 0o755);
-}
+import { changedPaths, makeFolder, makeRepository, projectAt, run, writeHook } from '../support/project.js';
 
 describe('forge commit', () => {
   it("GIT-02 runs the user's hooks; if one fails, nothing changes, the line that says why is named, and the message is saved", async () => {
     const project = await working();
     stage(project);
     const output = '\\033[1mlint\\033[m starts\\ntypos: not found\\n\\033[34mdone\\033[m in 1 s\\n';
-    hook(project, 'pre-commit', `printf '${output}' >&2; exit 1`);
+    writeHook(project, 'pre-commit', `printf '${output}' >&2; exit 1`);
     const before = [project.git('rev-parse', 'HEAD'), project.git('diff', '--cached')];
     const shown = await runForge(project, ['commit', '--learned', 'x']);
     expect(shown.stderr).toContain('lint starts\ntypos: not found\ndone in 1 s\nforge: git made no commit');
@@ -39,9 +25,9 @@ describe('forge commit', () => {
     expect([project.git('rev-parse', 'HEAD'), project.git('diff', '--cached')]).toEqual(before);
     expect(project.json(KNOWLEDGE)).toMatchObject({ patterns: { successful: [] } });
     expect(project.read(MESSAGE)).toMatch(/^\[FORGE-001\] /);
-    hook(project, 'pre-commit', 'exit 0');
-    hook(project, 'prepare-commit-msg', 'printf "\\nSigned-off-by: A <a@example.com>\\n" >>"$1"');
-    hook(project, 'post-commit', 'touch .git/ran');
+    writeHook(project, 'pre-commit', 'exit 0');
+    writeHook(project, 'prepare-commit-msg', 'printf "\\nSigned-off-by: A <a@example.com>\\n" >>"$1"');
+    writeHook(project, 'post-commit', 'touch .git/ran');
     project.git('commit', '-q', '--cleanup=verbatim', '-F', MESSAGE);
     await expectChecked(project);
     stage(project, 'b.js');
@@ -130,11 +116,8 @@ describe('forge commit', () => {
     const other = projectAt(`${makeFolder()}/tree`);
     project.git('worktree', 'add', '-q', other.dir, '-b', 'side');
     stage(other);
-    const env = {
-      GIT_DIR: project.path('.git'),
-      GIT_INDEX_FILE: project.path('.git/index'),
-      GIT_WORK_TREE: project.dir,
-    };
+    const git = project.path('.git');
+    const env = { GIT_DIR: git, GIT_INDEX_FILE: `${git}/index`, GIT_WORK_TREE: project.dir };
     await forgeJson(other, ['commit', '-m', 'Side', '--why', 'y'], { env });
     expect([other.git('log', '-1', '--format=%s'), changedPaths(other)]).toEqual(['[FORGE] Side', []]);
     expect(project.git('log', '-1', '--format=%s')).toBe('Plan');
@@ -278,16 +261,9 @@ describe('a message as git stores it', () => {
     ] as const) {
       const safe = protectHeadings(text, comment);
       project.write('message', safe);
-      const args = [
-        '-c',
-        `core.commentChar=${comment}`,
-        'commit',
-        '-q',
-        '--allow-empty',
-        '--allow-empty-message',
-      ];
-      const done = run(project.dir, 'git', [...args, `--cleanup=${cleanup}`, '-F', 'message']);
-      expect(done.exitCode).toBe(0);
+      project.git('config', 'core.commentChar', comment);
+      const args = ['--allow-empty', '--allow-empty-message', `--cleanup=${cleanup}`, '-F', 'message'];
+      project.git('commit', '-q', ...args);
       const stored = `${project.git('log', '-1', '--format=%B')}\n`;
       const checked = clean(safe, cleanup === 'strip' ? comment : undefined).replace(/\n{3,}/g, '\n\n');
       expect([cleanup, checked]).toEqual([cleanup, stored]);
@@ -308,15 +284,10 @@ describe('a message as git stores it', () => {
   ])('GIT-01 LTM-13 cuts at the scissors line where git does: %s', (_name, text, comment) => {
     const project = makeRepository();
     project.write('message', Buffer.from(text, 'latin1'));
-    const args = [
-      '-c',
-      `core.commentChar=${comment}`,
-      '-c',
-      'i18n.commitEncoding=ISO-8859-1',
-      'commit',
-      '-qv',
-    ];
-    project.git(...args, '--allow-empty', '--allow-empty-message', '--cleanup=verbatim', '-F', 'message');
+    project.git('config', 'core.commentChar', comment);
+    project.git('config', 'i18n.commitEncoding', 'ISO-8859-1');
+    const args = ['--allow-empty', '--allow-empty-message', '--cleanup=verbatim', '-F', 'message'];
+    project.git('commit', '-qv', ...args);
     const commit = run(project.dir, 'sh', ['-c', 'git cat-file commit HEAD | base64']).stdout;
     const stored = Buffer.from(commit, 'base64').toString('latin1');
     const cut = aboveScissors(Buffer.from(text, 'latin1'), comment).toString('latin1');

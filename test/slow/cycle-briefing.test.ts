@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { cycle, loop, ready, sh } from '../support/cycles.js';
-import { BIN, forgeJson, runForge } from '../support/forge.js';
+import { forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 
 const TRIES = '.forge/local/tries.json';
-const FORGE = `"${process.execPath}" "${BIN}"`;
 const KEEP = 'cat "$FORGE_BRIEFING" > seen';
 
 /** The briefing that the next cycle's command gets. */
@@ -77,7 +76,7 @@ describe('a note of a builder', () => {
   it('GOV-05 KNO-02 is a note, also in the next briefing, and no candidate', async () => {
     const project = await ready();
     const question = 'For a person: may the port be public?';
-    await cycle(project, sh(`${FORGE} note add "${question}"`));
+    await cycle(project, sh(`forge note add "${question}"`));
     const { notes } = await forgeJson<{ notes: object[] }>(project, ['note', 'list']);
     expect(notes).toEqual([expect.objectContaining({ text: question, by: 'agent' })]);
     expect((await runForge(project, ['briefing'])).stdout).toContain(`${question} (A) [note `);

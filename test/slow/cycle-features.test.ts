@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { cycle, ready, sh } from '../support/cycles.js';
+import { cycle, ready, sh, storedCycles } from '../support/cycles.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { FEATURES, featureFile, storedFeature } from '../support/forge-project.js';
 import { HUMAN, logOf } from '../support/memory.js';
@@ -79,13 +79,9 @@ describe('features that the command changed', () => {
   it('GOV-01 FEA-03 are not run if a human overrode them', async () => {
     const project = await readyBoth();
     const decide = (id: string): Promise<unknown> =>
-      runForge(
-        project,
-        ['feature', 'edit', id, '--status', 'passing', '--reason', 'seen by hand', '--yes'],
-        HUMAN,
-      );
-    await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--test', 'test -f never']);
-    await forgeJson(project, ['feature', 'add', '--no-run', 'D', 'd', '--test', 'test -f never']);
+      forgeJson(project, `feature edit ${id} --status passing --reason "seen by hand" --yes`, HUMAN);
+    for (const id of ['C', 'D'])
+      await forgeJson(project, ['feature', 'add', '--no-run', id, id, '--test', 'test -f never']);
     await decide('C');
     const script = 'touch started; while ! test -f go; do sleep 0.02; done; touch done';
     const running = cycle(project, ['--task', 'A', ...sh(script)]);
@@ -110,10 +106,10 @@ describe('features that the command changed', () => {
     project.write('done', '');
     commitAll(project, 'All');
     const result = await cycle(project, ['--task', 'A', ...sh('rm node_modules/dep.js')]);
-    expect(result).toMatchObject({
-      classification: 'REGRESSION',
-      report: { regression_flags: ['C'], files_changed: 0 },
-    });
+    const report = { regression_flags: ['C'], files_changed: 0 };
+    expect(result).toMatchObject({ classification: 'REGRESSION', exit: 1, report });
+    expect(storedFeature(project, 'C')?.status).toBe('failing');
+    expect((await storedCycles(project))[0]?.evaluation).toMatchObject({ regression_flags: ['C'] });
   });
 });
 
@@ -167,10 +163,8 @@ describe('what passed before', () => {
     const project = await readyRerun();
     await forgeJson(project, ['config', 'set', 'cycle.commit', 'true'], HUMAN);
     commitAll(project);
-    const { stdout, exitCode } = await runForge(project, [
-      'cycle',
-      ...sh('echo no-such-tool >check.sh; touch done'),
-    ]);
+    const args = ['cycle', ...sh('echo no-such-tool >check.sh; touch done')];
+    const { stdout, exitCode } = await runForge(project, args);
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^Cycle 1 FAILURE: A\n {2}exit 0, 1\/3 features passing/);
     expect(stdout).toMatch(/sh check\.sh B could not run \(B, .*no-such-tool: not found\)/);

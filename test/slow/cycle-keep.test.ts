@@ -1,29 +1,11 @@
-import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CommitCheck, TrustReport } from '../../src/index.js';
 import { list } from '../support/checkpoints.js';
-import { cycle, noteOf, sh, storedCycles } from '../support/cycles.js';
+import { cycle, noteOf, readyToKeep as ready, sh, storedCycles } from '../support/cycles.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
-import { CONFIG, makeForge, PROGRESS } from '../support/forge-project.js';
-import { commitAll, type Project } from '../support/project.js';
+import { CONFIG, PROGRESS } from '../support/forge-project.js';
+import { commitAll, type Project, writeHook } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
-
-const set = (project: Project, name: string): Promise<unknown> =>
-  forgeJson(project, ['config', 'set', `cycle.${name}`, 'true']);
-
-/** A feature that is done when a file is there, and a clean tree. */
-async function ready(...settings: string[]): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, 'feature add --no-run FORGE-001 "Login works" --test "test -f done"');
-  for (const name of settings) await set(project, name);
-  commitAll(project, '[FORGE] Plan');
-  return project;
-}
-
-function hook(project: Project, name: string, script: string): void {
-  project.write(`.git/hooks/${name}`, `#!/bin/sh\n${script}\n`);
-  chmodSync(project.path('.git/hooks', name), 0o755);
-}
 
 const head = (project: Project): string => project.git('rev-parse', 'HEAD');
 const status = (project: Project): string => project.git('status', '--porcelain');
@@ -34,11 +16,8 @@ describe('[cycle] commit', () => {
     await forgeJson(project, ['session', 'start', '--task', 'people sign in']);
     project.git('rm', '-q', 'src/app.js');
     const parent = head(project);
-    const result = await cycle(project, [
-      '--task',
-      'FORGE-001',
-      ...sh('touch done "odd *name"; mkdir -p new; echo 1 > new/file'),
-    ]);
+    const work = sh('touch done "odd *name"; mkdir -p new; echo 1 > new/file');
+    const result = await cycle(project, ['--task', 'FORGE-001', ...work]);
     expect(result).toMatchObject({ classification: 'SUCCESS', exit: 0, warnings: [] });
     const commit = result.report?.commit;
     expect(commit).toEqual({
@@ -68,8 +47,8 @@ describe('[cycle] commit', () => {
     const project = await ready();
     const before = head(project);
     expect((await cycle(project, sh('touch done'))).report).toMatchObject({ commit: null, checkpoint: null });
-    await set(project, 'commit');
-    await set(project, 'checkpoint');
+    for (const name of ['commit', 'checkpoint'])
+      await forgeJson(project, ['config', 'set', `cycle.${name}`, 'true']);
     commitAll(project, '[FORGE] Settings');
     project.git('reset', '-q', '--soft', before);
     project.git('commit', '-qm', '[FORGE] All');
@@ -101,13 +80,13 @@ describe('[cycle] commit', () => {
     project.write('staged', 'staged\n');
     project.git('add', 'staged');
     const index = project.git('ls-files', '--stage');
-    hook(project, 'pre-commit', 'echo "no, role $FORGE_ROLE" >&2; exit 1');
+    writeHook(project, 'pre-commit', 'echo "no, role $FORGE_ROLE" >&2; exit 1');
     const refused = await cycle(project, sh('touch done; echo more >> staged'));
     expect(refused).toMatchObject({ classification: 'SUCCESS', exit: 0, report: { commit: null } });
     expect(refused.warnings.join()).toMatch(/The cycle is not committed: .*no, role builder.*git commit/);
     expect(project.git('ls-files', '--stage')).toBe(index);
     expect((await storedCycles(project)).length).toBe(1);
-    hook(project, 'pre-commit', 'exit 0');
+    writeHook(project, 'pre-commit', 'exit 0');
     const next = await cycle(project, ['--task', 'FORGE-001', '--', 'true']);
     expect(next.report?.commit?.hash).toBe(head(project));
     expect(status(project)).toBe('');

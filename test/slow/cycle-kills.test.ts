@@ -1,21 +1,12 @@
 import { once } from 'node:events';
-import { chmodSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { identify } from '../../src/core/world.js';
 import type { CycleResult } from '../../src/index.js';
-import { cycle, MARK, refusal, sh, storedCycles } from '../support/cycles.js';
-import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { cycle, MARK, readyToKeep, refusal, sh, storedCycles } from '../support/cycles.js';
+import { runBinary, runForge, startBinary } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { commitAll, type Project } from '../support/project.js';
-
-async function ready(): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, 'feature add --no-run FORGE-001 "Login works" --test "test -f done"');
-  for (const name of ['commit', 'checkpoint'])
-    await forgeJson(project, ['config', 'set', `cycle.${name}`, 'true']);
-  commitAll(project, '[FORGE] Plan');
-  return project;
-}
+import { type Project, writeHook } from '../support/project.js';
 
 const until = (check: () => boolean): Promise<void> => expect.poll(check, { interval: 5 }).toBe(true);
 
@@ -30,12 +21,7 @@ function waits(pid: number | undefined): boolean {
 
 /** Kills a cycle while one of git's hooks, which waits for that, runs in its commit. */
 async function killIn(project: Project, hook: string): Promise<void> {
-  const path = project.path('.git/hooks', hook);
-  project.write(
-    `.git/hooks/${hook}`,
-    '#!/bin/sh\ntouch .git/here\nwhile [ ! -f .git/go ]; do sleep 0.02; done\n',
-  );
-  chmodSync(path, 0o755);
+  writeHook(project, hook, 'touch .git/here\nwhile [ ! -f .git/go ]; do sleep 0.02; done');
   const child = startBinary(project.dir, ['cycle', ...sh('touch done')]);
   const ended = once(child, 'close');
   // Git reads the message behind this hook: forge has handed over all of it by then.
@@ -66,7 +52,7 @@ describe('a cycle that is killed after its record', () => {
   it.each(['pre-commit', 'post-commit'])(
     'GOV-04 in %s, where git goes on alone: neither record nor commit is made twice',
     async (hook) => {
-      const project = await ready();
+      const project = await readyToKeep('commit', 'checkpoint');
       await killIn(project, hook);
       await until(() => subjects(project).length === 1);
       expect(next(project).warnings.join()).not.toMatch(/interrupted/);
@@ -77,7 +63,7 @@ describe('a cycle that is killed after its record', () => {
   );
 
   it('GOV-04 before the commit: the next cycle that passes commits the work', async () => {
-    const project = await ready();
+    const project = await readyToKeep('commit', 'checkpoint');
     await killIn(project, 'pre-commit');
     await until(() => subjects(project).length === 1);
     project.git('update-ref', 'HEAD', 'HEAD~1');
@@ -88,7 +74,7 @@ describe('a cycle that is killed after its record', () => {
   });
 
   it('GOV-04 LTM-16 before its record: it failed, and nothing is committed for it', async () => {
-    const project = await ready();
+    const project = await readyToKeep('commit', 'checkpoint');
     await killIn(project, 'pre-commit');
     await until(() => subjects(project).length === 1);
     const mark = project.json<{ key: string }>(MARK);

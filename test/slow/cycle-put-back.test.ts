@@ -1,7 +1,7 @@
 import { chmodSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cycle, loop, ready, sh, trust } from '../support/cycles.js';
-import { BIN, forgeJson } from '../support/forge.js';
+import { forgeJson } from '../support/forge.js';
 import { FEATURES, featureFile, storedFeature } from '../support/forge-project.js';
 import { verify } from '../support/memory.js';
 import { commitAll, type Project } from '../support/project.js';
@@ -127,8 +127,7 @@ describe('what the command may not change', () => {
 
   it('GOV-01 names a breach of the builder, and leaves a new feature', async () => {
     const project = await ready();
-    const forge = `"${process.execPath}" "${BIN}"`;
-    const script = `${forge} memory record --task x --exit-code 0; ${forge} feature add C c`;
+    const script = 'forge memory record --task x --exit-code 0; forge feature add C c';
     expect(await violate(project, script)).toEqual([expect.stringContaining('A builder may not')]);
     expect(storedFeature(project, 'C')).toMatchObject({ name: 'c' });
   });

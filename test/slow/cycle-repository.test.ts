@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { MARK, ready, sh, storedCycles, trust } from '../support/cycles.js';
+import { MARK, ready, refusal, sh, storedCycles, trust } from '../support/cycles.js';
 import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
 import { isAlive } from '../support/kills.js';
 import { follow, type Project } from '../support/project.js';
@@ -122,12 +122,8 @@ describe('an interrupted cycle', () => {
 describe('signals', () => {
   it('GOV-02 the first Ctrl-C finishes and records the cycle, and the loop exits with 130', async () => {
     const project = await ready();
-    const child = startBinary(project.dir, [
-      'loop',
-      '--max-failures',
-      '9',
-      ...sh(`echo started; trap "" INT; ${WAIT}; touch done`),
-    ]);
+    const work = sh(`echo started; trap "" INT; ${WAIT}; touch done`);
+    const child = startBinary(project.dir, ['loop', '--max-failures', '9', ...work]);
     const { ended } = follow(child);
     await interrupt(child, '| started');
     project.write('go', '');
@@ -167,11 +163,10 @@ describe('two cycles at once', () => {
     const child = startBinary(project.dir, ['cycle', ...sh(`touch started; ${WAIT}; touch done`)]);
     const { ended } = follow(child);
     await until(() => project.has('started'));
-    const { exitCode, stderr } = runBinary(project.dir, ['cycle', '--json', '--', 'touch', 'ran']);
-    const { error } = JSON.parse(stderr) as { error: Record<string, string> };
-    expect([exitCode, error.code]).toEqual([3, 'cycle.held']);
-    expect(error.message).toContain(`process ${child.pid} is running`);
-    expect(error.message).toContain('execution, task A');
+    const { exitCode, code, message } = await refusal(project, ['cycle', '--', 'touch', 'ran']);
+    expect([exitCode, code]).toEqual([3, 'cycle.held']);
+    expect(message).toContain(`process ${child.pid} is running`);
+    expect(message).toContain('execution, task A');
     await forgeJson(project, 'memory record --task X --exit-code 0 --classification SUCCESS');
     project.write('go', '');
     expect((await ended).exitCode).toBe(0);

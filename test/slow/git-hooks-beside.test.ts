@@ -1,22 +1,17 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commit, forge, hookFiles, makeCommitted } from '../support/e2e-hooks.js';
-import { BIN, runBinary } from '../support/forge.js';
+import { addRemote, commit, forge, hookFiles, makeCommitted } from '../support/e2e-hooks.js';
 import { snapshot } from '../support/forge-project.js';
 import { peer } from '../support/peers.js';
-import { makeFolder, type Project, run } from '../support/project.js';
+import { makeFolder, type Project, projectAt, run } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
 
 /** A hook of the person's own that says that it ran, and what it read. */
 function writeOwn(project: Project, path: string, shebang = '#!/bin/sh\n'): void {
-  const file = join(project.dir, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(
-    file,
-    `${shebang}echo "own $(basename "$0") $#" >>"$OWN_LOG"\ncat >>"$OWN_LOG" 2>/dev/null </dev/stdin || :\nexit 0\n`,
-  );
-  chmodSync(file, 0o755);
+  const read = 'cat >>"$OWN_LOG" 2>/dev/null </dev/stdin || :';
+  project.write(path, `${shebang}echo "own $(basename "$0") $#" >>"$OWN_LOG"\n${read}\nexit 0\n`);
+  chmodSync(project.path(path), 0o755);
 }
 
 describe('forge hooks beside others', () => {
@@ -24,9 +19,7 @@ describe('forge hooks beside others', () => {
     const project = makeCommitted();
     writeOwn(project, '.git/hooks/commit-msg');
     writeOwn(project, '.git/hooks/pre-push', '#!/usr/bin/env bash\n');
-    const remote = makeFolder();
-    run(remote, 'git', ['init', '-q', '--bare']);
-    project.git('remote', 'add', 'origin', remote);
+    addRemote(project);
     const before = hookFiles(project);
     const refusal = forge(project, 'hooks', 'install');
     expect(refusal.exitCode).toBe(3);
@@ -119,25 +112,16 @@ describe('forge hooks beside others', () => {
   });
 });
 
-const hooks = ({ dir }: Project, ...args: string[]) => runBinary(dir, ['hooks', ...args]);
-const tryBad = ({ dir }: Project, folder = '.') =>
-  run(join(dir, folder), 'git', ['commit', '-q', '--allow-empty', '-m', 'no protocol']);
-
-function writeHook({ dir }: Project, path: string, text: string | Buffer): string {
-  const file = join(dir, path);
-  mkdirSync(join(file, '..'), { recursive: true });
-  writeFileSync(file, text);
-  chmodSync(file, 0o755);
-  return file;
-}
+const hooks = (project: Project, ...args: string[]) => forge(project, 'hooks', ...args);
 
 describe('forge hooks in any hooks folder', () => {
   it('GIT-03 B-46 restores a hook that is not UTF-8 byte for byte', () => {
     const project = makeForgeRepository();
     const own = Buffer.from('#!/bin/sh\n# gr\xfc\xdfe\nexit 0\n', 'latin1');
-    const file = writeHook(project, '.git/hooks/commit-msg', own);
+    const file = project.path('.git/hooks/commit-msg');
+    writeFileSync(file, own, { mode: 0o755 });
     expect(hooks(project, 'install', '--yes').exitCode).toBe(0);
-    expect(tryBad(project).exitCode).toBe(1);
+    expect(commit(project, {}, 'no protocol').exitCode).toBe(1);
     hooks(project, 'uninstall');
     expect(readFileSync(file).equals(own)).toBe(true);
   });
@@ -180,12 +164,11 @@ describe('forge hooks in any hooks folder', () => {
     );
     project.git('config', 'core.hooksPath', '.husky/_');
     expect(hooks(project, 'status').stdout).toMatch(/not installed.*\n\nforge hooks install\n$/s);
-    const { stdout } = runBinary(project.dir, ['doctor']);
+    const { stdout } = forge(project, 'doctor');
     expect(stdout).toContain("git's hooks are not installed");
     expect(hooks(project, 'install', '--yes').exitCode).toBe(0);
     const [, typed = ''] = /type\s+(git add \.forge && forge commit .*)/.exec(stdout) ?? [];
-    const words = typed.replace('forge commit', `"${process.execPath}" "${BIN}" commit`);
-    expect(run(project.dir, 'sh', ['-c', words])).toMatchObject({ exitCode: 0 });
+    expect(run(project.dir, 'sh', ['-c', typed])).toMatchObject({ exitCode: 0 });
   });
 
   it('GIT-03 B-47 status names a missing Node, forge or script', () => {
@@ -206,7 +189,7 @@ describe('forge hooks in any hooks folder', () => {
     const project = makeForgeRepository();
     hooks(project, 'install');
     mkdirSync(join(project.dir, 'sub'));
-    const { stderr } = tryBad(project, 'sub');
+    const { stderr } = commit(projectAt(project.path('sub')), {}, 'no protocol');
     const file = /git commit -v -e -F (\S+)/.exec(stderr)?.[1] as string;
     expect(readFileSync(resolve(project.dir, 'sub', file), 'utf8')).toBe('no protocol\n');
   });

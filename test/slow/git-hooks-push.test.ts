@@ -1,29 +1,25 @@
-import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commit, makeCommitted } from '../support/e2e-hooks.js';
+import { addRemote, commit, makeCommitted } from '../support/e2e-hooks.js';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { forgeJson, runBinary, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
 import { HALT, record } from '../support/memory.js';
 import { MESSAGE } from '../support/message.js';
-import { commitAll, makeFolder, type Project, run } from '../support/project.js';
+import { commitAll, makeFolder, type Project, run, writeHook } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { makeForgeRepository } from '../support/typed.js';
 
 /** A repository with a commit from before its hooks, and an empty remote. */
-function makePushable(install: string[] = []): Project & { remote: string } {
+function makePushable(): Project & { remote: string } {
   const project = makeForgeRepository();
   // All commits are older than the hooks, whose time has seconds only.
   project.git('update-ref', '-d', 'HEAD');
   project.git('add', '-A');
   const env = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
   run(project.dir, 'git', ['commit', '-q', '-m', 'forge'], { env });
-  expect(runBinary(project.dir, ['hooks', 'install', ...install])).toMatchObject({ exitCode: 0 });
-  const remote = makeFolder();
-  run(remote, 'git', ['init', '-q', '--bare']);
-  project.git('remote', 'add', 'origin', remote);
-  return { ...project, remote };
+  expect(runBinary(project.dir, ['hooks', 'install'])).toMatchObject({ exitCode: 0 });
+  return { ...project, remote: addRemote(project) };
 }
 
 const push = ({ dir }: Project, ...args: string[]) => run(dir, 'git', ['push', '-q', ...args]);
@@ -73,7 +69,7 @@ describe('pre-push', () => {
     addBad(project);
     const env = { GIT_SEQUENCE_EDITOR: 'sed -i 1s/pick/edit/' };
     run(project.dir, 'git', ['rebase', '-q', '-i', 'HEAD~1'], { env });
-    expect(existsSync(join(project.dir, '.git/rebase-merge'))).toBe(true);
+    expect(project.has('.git/rebase-merge')).toBe(true);
     expect(push(project, 'origin', 'HEAD:refs/heads/main')).toMatchObject(refused);
   });
 
@@ -82,7 +78,7 @@ describe('pre-push', () => {
     project.write('key.txt', `${SAMPLES.secret()}\n`);
     project.git('add', 'key.txt');
     project.git('commit', '-q', '--no-verify', '-m', 'x');
-    rmSync(join(project.dir, '.forge/config.toml'));
+    rmSync(project.path(CONFIG));
     const { exitCode, stderr } = push(project, 'origin', 'HEAD');
     expect([exitCode, stderr]).toEqual([
       1,
@@ -97,10 +93,9 @@ describe('pre-push', () => {
   it('GIT-03 B-46 in an existing hook: checks the pushed refs, not HEAD, and both hooks can read stdin', () => {
     const project = makePushable();
     runBinary(project.dir, ['hooks', 'uninstall']);
-    project.write('.git/hooks/pre-push', '#!/bin/sh\nset -e\ncat >.git/seen\n');
-    chmodSync(join(project.dir, '.git/hooks/pre-push'), 0o755);
+    writeHook(project, 'pre-push', 'set -e\ncat >.git/seen');
     runBinary(project.dir, ['hooks', 'install', '--yes']);
-    const seen = () => readFileSync(join(project.dir, '.git/seen'), 'utf8');
+    const seen = () => project.read('.git/seen');
     expect(push(project, 'origin', 'HEAD:a', 'HEAD:b')).toMatchObject(passed);
     expect(seen()).toMatch(/^HEAD \w+ refs\/heads\/a 0+\nHEAD \w+ refs\/heads\/b 0+\n$/);
     project.git('switch', '-q', '-c', 'bad');
@@ -119,19 +114,14 @@ async function hooked(settings = ''): Promise<Project> {
   const project = makeCommitted();
   project.write(CONFIG, `${project.read(CONFIG)}\n`.replace('[commit]\n', `[commit]\n${settings}\n`));
   await forgeJson(project, ['hooks', 'install']);
-  const remote = makeFolder();
-  run(remote, 'git', ['init', '-q', '--bare']);
-  project.git('remote', 'add', 'origin', remote);
+  addRemote(project);
   project.git('push', '-q', '--no-verify', 'origin', 'HEAD:main');
   return project;
 }
 
 /** A commit that bypasses the hooks. */
-function addBad(project: Project, author = '', committer = ''): void {
-  const env = {
-    ...(author === '' ? {} : { GIT_AUTHOR_EMAIL: author }),
-    ...(committer === '' ? {} : { GIT_COMMITTER_EMAIL: committer }),
-  };
+function addBad(project: Project, author?: string, committer?: string): void {
+  const env = { GIT_AUTHOR_EMAIL: author, GIT_COMMITTER_EMAIL: committer };
   project.write('src/bad.js', `${Math.random()}\n`);
   project.git('add', 'src');
   const args = ['commit', '-q', '--no-verify', '-m', 'no protocol'];
@@ -155,9 +145,8 @@ describe('whose commits the git hooks check', () => {
     const project = await hooked();
     addBad(project, 'bob@example.com', 'bob@example.com');
     addBad(project, 'bob@example.com');
-    const all = project.read(CONFIG).replace('[commit]\n', "[commit]\nwho = 'all'\n");
     const mine = project.read(CONFIG);
-    project.write(CONFIG, all);
+    project.write(CONFIG, mine.replace('[commit]\n', "[commit]\nwho = 'all'\n"));
     expect(push(project, 'origin', 'HEAD:main').exitCode).toBe(1);
     project.write(CONFIG, mine);
     expect(push(project, 'origin', 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
@@ -184,9 +173,8 @@ describe('whose commits the git hooks check', () => {
         `The parent deadbeef is not a commit of this repository.\n    → - Parent: ${head.slice(0, 10)}`,
       ),
     ]);
-    expect(commit(project, {}, MESSAGE.replace('Parent: none', `Parent: ${head.slice(0, 7)}`)).exitCode).toBe(
-      0,
-    );
+    const right = MESSAGE.replace('Parent: none', `Parent: ${head.slice(0, 7)}`);
+    expect(commit(project, {}, right).exitCode).toBe(0);
   });
 });
 
@@ -201,7 +189,7 @@ describe('forge hooks install', () => {
     expect((await runForge(project, ['hooks', 'install'])).stdout).not.toContain('From now on');
     const report = await forgeJson<object>(project, ['hooks', 'install', '--who', 'agents']);
     expect(report).toMatchObject({ who: 'agents', enforce: 'block' });
-    expect(readFileSync(project.path(CONFIG), 'utf8')).toContain('\nwho = "agents"\n');
+    expect(project.read(CONFIG)).toContain('\nwho = "agents"\n');
     expect(await runForge(project, ['hooks', 'install', '--who', 'me'])).toMatchObject({ exitCode: 2 });
   });
 

@@ -1,11 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { commit, forge, makeCommitted } from '../support/e2e-hooks.js';
-import { makeFlow, message } from '../support/flows.js';
+import { commit } from '../support/e2e-hooks.js';
+import { type Flow, makeFlow, message } from '../support/flows.js';
 import { runBinary } from '../support/forge.js';
 import { MESSAGE } from '../support/message.js';
-import { makeFolder, type Project, run } from '../support/project.js';
+import { makeFolder, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 describe('every way to a commit, with the hooks installed', () => {
@@ -62,11 +62,8 @@ describe('every way to a commit, with the hooks installed', () => {
     expect(made.exitCode).toBe(0);
     project.write('.git/COMMIT_EDITMSG', message('Fine'));
     const before = project.git('status', '--porcelain');
-    const leaked = {
-      GIT_DIR: join(inner, '.git'),
-      GIT_INDEX_FILE: join(inner, '.git/index'),
-      GIT_WORK_TREE: inner,
-    };
+    const git = join(inner, '.git');
+    const leaked = { GIT_DIR: git, GIT_INDEX_FILE: `${git}/index`, GIT_WORK_TREE: inner };
     const checked = runBinary(project.dir, ['hook', 'commit-msg', '.git/COMMIT_EDITMSG'], { env: leaked });
     expect(checked).toMatchObject({ exitCode: 0, stderr: '' });
     expect(project.git('status', '--porcelain')).toBe(before);
@@ -77,24 +74,20 @@ const SECRET = SAMPLES.secret();
 const SCISSORS = `${'-'.repeat(24)} >8 ${'-'.repeat(24)}`;
 
 /** A repository with the hooks, a secret in HEAD, and a working tree where somebody took the secret out. */
-function makeRemoval(settings: Record<string, string>): Project {
-  const project = makeCommitted();
+function makeRemoval(settings: Record<string, string>): Flow {
+  const flow = makeFlow(settings);
+  const { project } = flow;
   project.write('settings.txt', `token = ${SECRET}\n`);
   project.git('add', '.');
-  project.git('commit', '-q', '-m', MESSAGE);
-  forge(project, 'hooks', 'install');
-  for (const [name, value] of Object.entries(settings)) project.git('config', name, value);
+  project.git('commit', '-q', '--no-verify', '-m', MESSAGE);
   project.write('settings.txt', 'token =\n');
-  return project;
+  return flow;
 }
 
 /** `git commit` with an editor that puts the message in front of what git wrote. */
-function commitInEditor(project: Project, message: string, ...args: string[]) {
+function commitInEditor({ project, git }: Flow, message: string, ...args: string[]) {
   project.write('.git/message', message);
-  project.write('.git/editor', '#!/bin/sh\ncat .git/message "$1" >.git/joined && cat .git/joined >"$1"\n');
-  chmodSync(project.path('.git/editor'), 0o755);
-  const env = { GIT_EDITOR: project.path('.git/editor') };
-  return run(project.dir, 'git', ['commit', '-q', '-a', ...args], { env });
+  return git('commit', '-q', '-a', ...args);
 }
 
 it.each<[string, Record<string, string>]>([
@@ -103,27 +96,27 @@ it.each<[string, Record<string, string>]>([
   ['commit.cleanup=scissors', { 'commit.cleanup': 'scissors' }],
   ['commit.cleanup=verbatim', { 'commit.cleanup': 'verbatim' }],
 ])('GIT-03 LTM-13 `git commit -v` removes a secret, but stores none in the message: %s', (_, settings) => {
-  const project = makeRemoval(settings);
+  const flow = makeRemoval(settings);
   const leak = MESSAGE.replace('Rationale for the change', SECRET);
-  const refused = commitInEditor(project, leak, '-v');
+  const refused = commitInEditor(flow, leak, '-v');
   expect([refused.exitCode, refused.stderr.includes(SECRET)]).toEqual([1, false]);
   // Without -v the diff would become part of the message.
   expect(refused.stderr).toContain('git commit -v -e -F .git/COMMIT_EDITMSG');
-  expect(commitInEditor(project, MESSAGE, '-v')).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(commitInEditor(flow, MESSAGE, '-v')).toMatchObject({ exitCode: 0, stderr: '' });
   // The editor got the secret, below the scissors line; git stored neither.
-  expect(project.read('.git/joined')).toMatch(
+  expect(flow.project.read('.git/joined')).toMatch(
     new RegExp(`^\\S ${SCISSORS}\n[\\s\\S]*-token = ${SECRET}`, 'm'),
   );
-  const stored = project.git('log', '-1', '--format=%B');
+  const stored = flow.project.git('log', '-1', '--format=%B');
   expect([stored.includes('Rationale for the change'), stored.includes(SCISSORS)]).toEqual([true, false]);
 });
 
 it('GIT-03 LTM-13 guards all of a message where git does not cut at a scissors line', () => {
-  const project = makeRemoval({});
+  const flow = makeRemoval({});
   // Without an editor git stores such a line, and what is below.
-  const below = commit(project, {}, `${MESSAGE}# ${SCISSORS}\n${SECRET}\n`);
+  const below = commit(flow.project, {}, `${MESSAGE}# ${SCISSORS}\n${SECRET}\n`);
   // With one it cuts at this exact line alone.
-  const indented = commitInEditor(project, `${MESSAGE} # ${SCISSORS}\n${SECRET}\n`);
+  const indented = commitInEditor(flow, `${MESSAGE} # ${SCISSORS}\n${SECRET}\n`);
   for (const { exitCode, stderr } of [below, indented])
     expect([exitCode, stderr.includes(SECRET)]).toEqual([1, false]);
 });

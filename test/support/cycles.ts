@@ -3,7 +3,7 @@ import type { CycleResult, LoopResult } from '../../src/index.js';
 import { errorIn, type FailedForge, forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import { logOf } from './memory.js';
-import type { Project } from './project.js';
+import { commitAll, type Project } from './project.js';
 
 export const MARK = '.git/forge/cycle.json';
 
@@ -73,6 +73,15 @@ export async function storedCycles(project: Project): Promise<Stored[]> {
 export async function ready(test = 'test -f done'): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', test]);
+  return project;
+}
+
+/** A feature FORGE-001 that is done in the same way, these settings of cycles, and a clean tree. */
+export async function readyToKeep(...settings: string[]): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, 'feature add --no-run FORGE-001 "Login works" --test "test -f done"');
+  for (const name of settings) await forgeJson(project, ['config', 'set', `cycle.${name}`, 'true']);
+  commitAll(project, '[FORGE] Plan');
   return project;
 }
 

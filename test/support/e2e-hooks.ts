@@ -1,7 +1,7 @@
 import { runBinary } from './forge.js';
 import { snapshot } from './forge-project.js';
 import { MESSAGE } from './message.js';
-import { commitAll, type Project, run } from './project.js';
+import { commitAll, makeFolder, type Project, run } from './project.js';
 import { makeForgeRepository } from './typed.js';
 
 export const forge = (project: Pick<Project, 'dir'>, ...args: string[]) => runBinary(project.dir, args);
@@ -11,6 +11,14 @@ export function makeCommitted(): Project {
   const project = makeForgeRepository();
   commitAll(project, MESSAGE);
   return project;
+}
+
+/** An empty repository, which is `origin` from now on. */
+export function addRemote(project: Project): string {
+  const remote = makeFolder();
+  run(remote, 'git', ['init', '-q', '--bare']);
+  project.git('remote', 'add', 'origin', remote);
+  return remote;
 }
 
 export function commit(project: Project, env: NodeJS.ProcessEnv = {}, message = MESSAGE) {

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -104,6 +105,13 @@ export function makeRepository(): Project {
   const project = makePlainProject();
   copyFolder(repository, project.dir);
   return project;
+}
+
+/** A hook of git, which is a shell script. */
+export function writeHook(project: Project, name: string, script: string): void {
+  const path = project.git('rev-parse', '--path-format=absolute', '--git-path', `hooks/${name}`);
+  projectAt('/').write(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
 }
 
 /** Commits all that there is; the answer is the commit. */

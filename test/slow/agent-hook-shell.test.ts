@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type AgentName, stringsIn } from '../../src/agent/agents.js';
+import { SILENT } from '../support/agent-hooks.js';
 import { forgeJson, makeLauncher, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { makeFolder, type Project, run as runProgram } from '../support/project.js';
 import { hooksFor } from '../support/wirings.js';
 
 /** Agents whose hooks are shell lines: the events before and after a tool, and a call of an edit tool. */
@@ -41,21 +41,9 @@ function lineOf(agent: AgentName, event: string, command = makeLauncher()): stri
   return found ?? '';
 }
 
-function run(
-  project: Project,
-  line: string,
-  payload: object,
-  env: NodeJS.ProcessEnv = process.env,
-  folder = project.dir,
-) {
-  const input = JSON.stringify({ cwd: project.dir, workspace_roots: [project.dir], ...payload });
-  const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', line], {
-    cwd: folder,
-    input,
-    encoding: 'utf8',
-    env,
-  });
-  return { status, stdout, stderr };
+function run({ dir }: Project, line: string, payload: object, env: NodeJS.ProcessEnv = {}) {
+  const input = JSON.stringify({ cwd: dir, workspace_roots: [dir], ...payload });
+  return runProgram(dir, '/bin/sh', ['-c', line], { input, env });
 }
 
 const reasonIn = (stdout: string): string => stringsIn(JSON.parse(stdout)).join('\n');
@@ -64,8 +52,7 @@ const reasonIn = (stdout: string): string => stringsIn(JSON.parse(stdout)).join(
 function stub(): { env: NodeJS.ProcessEnv; wasCalled: () => boolean } {
   const folder = makeFolder();
   const mark = join(folder, 'called');
-  writeFileSync(join(folder, 'forge'), `#!/bin/sh\ncat >/dev/null\n: >'${mark}'\n`);
-  chmodSync(join(folder, 'forge'), 0o755);
+  writeFileSync(join(folder, 'forge'), `#!/bin/sh\ncat >/dev/null\n: >'${mark}'\n`, { mode: 0o755 });
   return { env: { PATH: `${folder}:/usr/bin:/bin` }, wasCalled: () => existsSync(mark) };
 }
 
@@ -79,8 +66,8 @@ describe.each(NAMES)('before an edit by %s', (name) => {
       '.forge/memory/long-term/knowledge.json',
       './src/../.forge/memory/long-term/knowledge.json',
     ]) {
-      const { status, stdout } = run(project, lineOf(name, before), call(path));
-      expect([path, status]).toEqual([path, 0]);
+      const { exitCode, stdout } = run(project, lineOf(name, before), call(path));
+      expect([path, exitCode]).toEqual([path, 0]);
       expect(stdout).toMatch(/deny/);
       expect(reasonIn(stdout)).toContain('forge learn "TEXT" --as success');
     }
@@ -88,13 +75,14 @@ describe.each(NAMES)('before an edit by %s', (name) => {
 
   it('AGT-01 is silent about other files, scratch files and artifacts', async () => {
     const project = await makeForge();
-    for (const path of 'src/memory.ts .forge/memory/short-term/scratch/a .forge/memory/artifacts/b .forge/x'.split(
-      ' ',
-    ))
-      expect([path, run(project, lineOf(name, before), call(path))]).toEqual([
-        path,
-        { status: 0, stdout: '', stderr: '' },
-      ]);
+    const memory = '.forge/memory';
+    for (const path of [
+      'src/memory.ts',
+      `${memory}/short-term/scratch/a`,
+      `${memory}/artifacts/b`,
+      '.forge/x',
+    ])
+      expect(run(project, lineOf(name, before), call(path)), path).toMatchObject(SILENT);
   });
 
   it('AGT-01 starts forge only when the call names memory', async () => {
@@ -112,10 +100,9 @@ describe.each(NAMES)('before an edit by %s', (name) => {
     // The loop that looks for .forge must end for a relative project folder.
     for (const env of [nowhere, { ...nowhere, CLAUDE_PROJECT_DIR: 'C:' }])
       for (const event of Object.keys(hooksFor(name)))
-        expect([event, run(project, lineOf(name, event, 'forge'), call('.forge/memory/x'), env)]).toEqual([
-          event,
-          { status: 0, stdout: '', stderr: '' },
-        ]);
+        expect(run(project, lineOf(name, event, 'forge'), call('.forge/memory/x'), env), event).toMatchObject(
+          SILENT,
+        );
   });
 });
 

@@ -18,7 +18,7 @@ import {
   talking,
 } from '../support/agent-hooks.js';
 import { agent, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, SESSION, snapshot } from '../support/forge-project.js';
+import { makeForge, snapshot } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
 import { hookLists } from '../support/wirings.js';
@@ -63,14 +63,6 @@ describe('what differs between agents', () => {
     for (const moment of ['compaction', 'after-tool', 'compaction', 'after-tool'] as const)
       expect(await told('gemini', project, moment)).toBe('');
     expect(await told('gemini', project, 'prompt')).toContain('logout works');
-  });
-
-  it('AGT-01 SES-09 Gemini keeps the session at /clear', async () => {
-    const project = await started('gemini');
-    project.write('work.txt', 'x');
-    const cleared = payload('gemini', 'session-end-clear', { cwd: project.dir });
-    expect(await hook(project, ['gemini', 'session-end'], cleared)).toEqual(SILENT);
-    expect(project.json(SESSION)).not.toHaveProperty('parked');
   });
 
   it('KFR-09 Cursor is not held after a person or an error stopped it', async () => {
@@ -218,15 +210,9 @@ describe('forge hook claude session-end', () => {
 });
 
 describe('forge hook with invalid input', () => {
-  const hostile: [string, string][] = [
-    ['another encoding', '\u0000\ufffd{'],
-    [
-      'fields of the wrong kind',
-      '{"session_id":7,"cwd":["/"],"source":{},"stop_hook_active":"yes","agent_id":0}',
-    ],
-  ];
-  it.each(hostile)('AGT-01 %s: no output, no error, exit 0', async (_, input) => {
+  it('AGT-01 with fields of the wrong kind: no output, no error, exit 0', async () => {
     const project = await talking();
+    const input = { session_id: 7, cwd: ['/'], source: {}, stop_hook_active: 'yes', agent_id: 0 };
     for (const event of ['user-prompt-submit', 'post-tool-use', 'pre-compact', 'stop'])
       expect(await hook(project, ['claude', event], input), event).toEqual(SILENT);
   });

@@ -2,13 +2,14 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { stringsIn } from '../../src/agent/agents.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { payload } from '../support/agent-hooks.js';
 import { atTerminal } from '../support/e2e-terminal.js';
-import { type Fault, hasShim, runFaulty } from '../support/faults.js';
+import { hasShim, strikeEach } from '../support/faults.js';
 import { BIN, runBinary, SLOW_MOTION } from '../support/forge.js';
 import { differences, makeForge, SESSION, snapshot } from '../support/forge-project.js';
-import { type Ended, follow, type Project, run } from '../support/project.js';
+import { follow, type Project, run } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
 
 const FORGE = `'${process.execPath}' '${BIN}'`;
@@ -97,16 +98,9 @@ const AGENTS = [
   ['copilot', '.github/hooks/forge.json', 'user-prompt-submitted', 'agent-stop'],
 ] as const;
 
-/** Every command in a file of hooks that calls that event, whatever the file's form. */
-function commandFor(project: Project, file: string, event: string): string {
-  const found: string[] = [];
-  JSON.stringify(project.json(file), (_key, value) => {
-    if (typeof value === 'string' && value.includes(` ${event} `)) found.push(value);
-    return value;
-  });
-  expect(found.length, `${file}: ${event}`).toBeGreaterThan(0);
-  return found[0] as string;
-}
+/** The command in a file of hooks that calls that event, whatever the file's form. */
+const commandFor = (project: Project, file: string, event: string): string =>
+  stringsIn(project.json(file)).find((text) => text.includes(` ${event} `)) ?? 'exit 1';
 
 describe('forge agent install all', () => {
   it.each(AGENTS)(
@@ -176,7 +170,7 @@ const all = (project: Project): Record<string, string> =>
     Object.entries(snapshot(project.dir)).filter(([path]) => !/^\.git\/(?!forge)/.test(path)),
   );
 
-const FILES = '/.claude/|.mcp.json';
+const path = '/.claude/|.mcp.json';
 
 async function rig(...before: string[][]): Promise<Project> {
   const project = await makeForge();
@@ -187,25 +181,8 @@ async function rig(...before: string[][]): Promise<Project> {
   return project;
 }
 
-function must(project: Project, args: readonly string[]): void {
-  const { exitCode, stderr } = runBinary(project.dir, args);
-  expect([args, exitCode, stderr]).toEqual([args, 0, '']);
-}
-
-/** Strikes each call of a kind, one a project, until there are no more; gives how many there were. */
-async function strikeEach(
-  before: string[][],
-  args: readonly string[],
-  fault: Partial<Fault>,
-  then: (project: Project, ended: Ended) => void,
-): Promise<number> {
-  for (let nth = 1; ; nth++) {
-    const project = await rig(...before);
-    const ended = runFaulty(project.dir, args, { path: FILES, nth, ...fault });
-    if (ended.signal === null && ended.exitCode === 0) return nth - 1;
-    then(project, ended);
-  }
-}
+const must = (project: Project, args: readonly string[]): void =>
+  expect(runBinary(project.dir, args), args.join(' ')).toMatchObject({ exitCode: 0, stderr: '' });
 
 const STEPS: [what: string, before: string[][], args: string[]][] = [
   ['install', [], INSTALL],
@@ -218,32 +195,33 @@ describe.skipIf(!hasShim)('an interrupted forge agent', () => {
     const [clean, wired] = [all(await rig()), await rig(INSTALL)];
     let count = 0;
     for (const call of ['rename', 'unlink', 'mkdir'])
-      count += await strikeEach(before, args, { call, kill: true }, (project, { signal }) => {
-        expect(signal).toBe('SIGKILL');
-        // Either way from here; the second shows that nothing was left behind.
-        if (count % 2 === 0) must(project, UNINSTALL);
-        must(project, [...INSTALL, '--command', 'forge']);
-        for (const path of [SETTINGS, '.mcp.json']) expect(project.read(path)).toBe(wired.read(path));
-        must(project, UNINSTALL);
-        expect(differences(clean, all(project))).toEqual([]);
-      });
+      count += await strikeEach(
+        () => rig(...before),
+        args,
+        { path, call, kill: true },
+        (project, { signal }) => {
+          expect(signal).toBe('SIGKILL');
+          // Either way from here; the second shows that nothing was left behind.
+          if (count % 2 === 0) must(project, UNINSTALL);
+          must(project, [...INSTALL, '--command', 'forge']);
+          for (const file of [SETTINGS, '.mcp.json']) expect(project.read(file)).toBe(wired.read(file));
+          must(project, UNINSTALL);
+          expect(differences(clean, all(project))).toEqual([]);
+        },
+      );
     expect(count).toBeGreaterThan(1);
   });
 
   it('AGT-01 leaves all files as they were on a full disk', async () => {
     const clean = all(await rig());
-    const count = await strikeEach(
-      [],
-      INSTALL,
-      { call: 'write', error: 'ENOSPC' },
-      (project, { exitCode, stderr }) => {
-        expect([exitCode, stderr]).toEqual([6, expect.stringContaining('the disk is full')]);
-        const there = [project.read(SETTINGS) !== MINE, project.has('.mcp.json')];
-        expect(new Set(there).size).toBe(1);
-        must(project, UNINSTALL);
-        expect(differences(clean, all(project))).toEqual([]);
-      },
-    );
+    const full = { path, call: 'write', error: 'ENOSPC' } as const;
+    const count = await strikeEach(rig, INSTALL, full, (project, { exitCode, stderr }) => {
+      expect([exitCode, stderr]).toEqual([6, expect.stringContaining('the disk is full')]);
+      const there = [project.read(SETTINGS) !== MINE, project.has('.mcp.json')];
+      expect(new Set(there).size).toBe(1);
+      must(project, UNINSTALL);
+      expect(differences(clean, all(project))).toEqual([]);
+    });
     expect(count).toBeGreaterThan(1);
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
 import { check, create, fileOf, gitState, list, type Made, statesOf } from '../support/checkpoints.js';
 import { cloneOf } from '../support/ci.js';
@@ -9,7 +9,16 @@ import { hasShim, hasStrace, runFaulty, strikeCall, traceCalls } from '../suppor
 import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';
 import { sample } from '../support/kills.js';
 import { LEDGER, verify } from '../support/memory.js';
-import { commitAll, copyOf, makeFolder, type Project, projectAt, run } from '../support/project.js';
+import {
+  commitAll,
+  copyOf,
+  follow,
+  makeFolder,
+  type Project,
+  projectAt,
+  run,
+  writeHook,
+} from '../support/project.js';
 import { makeDiverged, makeForgeRepository, typed } from '../support/typed.js';
 
 const CREATE = ['checkpoint', 'create', 'X', '--verify', 'true'];
@@ -102,12 +111,8 @@ describe('kinds of repositories', () => {
 
   it('B-40 GIT-05 runs no hook or filter of the repository, and leaves the index alone', async () => {
     const project = makeForgeRepository();
-    for (const name of 'reference-transaction pre-commit commit-msg post-commit post-index-change'.split(
-      ' ',
-    )) {
-      project.write(`.git/hooks/${name}`, `#!/bin/sh\ntouch ${project.path('.git/ran')}\n`);
-      chmodSync(project.path('.git/hooks', name), 0o755);
-    }
+    const hooks = 'reference-transaction pre-commit commit-msg post-commit post-index-change'.split(' ');
+    for (const name of hooks) writeHook(project, name, `touch ${project.path('.git/ran')}`);
     project.git('config', 'filter.evil.clean', `touch ${project.path('.git/ran')}; cat`);
     project.write('.git/info/attributes', '* filter=evil\n');
     await create(project, 'X');
@@ -129,7 +134,7 @@ describe('kinds of repositories', () => {
 });
 
 /** A process of its own that records cycles until it is ended. */
-async function startRecorder(project: Project): Promise<() => Promise<void>> {
+async function startRecorder(project: Project): Promise<() => Promise<unknown>> {
   const script = `
     const forge = open();
     const input = { task_id: 'A', exit_code: 0, started_at: '2026-01-01T00:00:00Z', finished_at: '2026-01-01T00:00:01Z', classification: 'SUCCESS' };
@@ -141,8 +146,7 @@ async function startRecorder(project: Project): Promise<() => Promise<void>> {
       await new Promise((done) => setTimeout(done, 20));
     }`;
   const child = startLibrary(project.dir, script);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const ended = new Promise<void>((done) => child.on('close', () => done()));
+  const { ended } = follow(child);
   await once(child.stdout as NodeJS.ReadableStream, 'data');
   return () => {
     child.kill('SIGTERM');
@@ -173,11 +177,7 @@ describe('at the same time', () => {
     );
     const made = await Promise.all(
       children.map(async (child) => {
-        let stdout = '';
-        let stderr = '';
-        child.stdout?.on('data', (chunk) => (stdout += chunk));
-        child.stderr?.on('data', (chunk) => (stderr += chunk));
-        await new Promise((done) => child.on('close', done));
+        const { stdout, stderr } = await follow(child).ended;
         return stdout === '' ? stderr : (JSON.parse(stdout) as Made).tag;
       }),
     );

@@ -1,21 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeDocument } from '../../src/core/schema.js';
-import {
-  check,
-  contentsOf,
-  create,
-  fileOf,
-  gitState,
-  list,
-  type Made,
-  statesOf,
-} from '../support/checkpoints.js';
+import { check, contentsOf, create, fileOf, gitState, list, type Made } from '../support/checkpoints.js';
 import { expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge, makePlainForge } from '../support/forge-project.js';
 import { record, verify } from '../support/memory.js';
-import { changedPaths, makeFolder, run } from '../support/project.js';
+import { changedPaths, run } from '../support/project.js';
 
 describe('forge checkpoint create', () => {
   it('GIT-01 GIT-05 its commits name the issue that the checkpoint is for, and no other', async () => {
@@ -248,28 +237,5 @@ describe('forge checkpoint create', () => {
     ]);
     expect(error.code).toMatch(/^checkpoint\.(moved|changed)$/);
     expect(project.git('tag')).toBe('');
-  });
-});
-
-describe.skipIf(run('/', 'ssh-keygen', ['-?']).exitCode === null)('a signed checkpoint', () => {
-  it('GIT-05 holds its manifest before the signature, and git verifies it', async () => {
-    const project = await makeForge();
-    const key = join(makeFolder(), 'key');
-    run(project.dir, 'ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
-    for (const [name, value] of [
-      ['tag.gpgSign', 'true'],
-      ['gpg.format', 'ssh'],
-      ['user.signingKey', key],
-      ['gpg.ssh.allowedSignersFile', `${key}.allowed`],
-    ] as const)
-      project.git('config', name, value);
-    const email = project.git('config', 'user.email');
-    writeFileSync(`${key}.allowed`, `${email} ${readFileSync(`${key}.pub`, 'utf8')}`);
-    await create(project, 'X');
-    expect(run(project.dir, 'git', ['tag', '-v', 'checkpoint/X-v1']).stderr).toContain(
-      'Good "git" signature',
-    );
-    expect(await statesOf(project)).toEqual(['X-v1 ok']);
-    expect(await check(project)).toMatchObject({ exitCode: 0, codes: [] });
   });
 });

@@ -4,7 +4,7 @@ import { create } from '../support/checkpoints.js';
 import { checkJson, commit } from '../support/commit-checks.js';
 import { expectError, forgeJson, type RunOptions, runForge, wordsOf } from '../support/forge.js';
 import { CONFIG, ISSUES, makeForge } from '../support/forge-project.js';
-import { MESSAGE as GOOD, MESSAGE } from '../support/message.js';
+import { MESSAGE as GOOD } from '../support/message.js';
 import {
   changedPaths,
   commitAll,
@@ -122,11 +122,8 @@ describe('forge commit check --range', () => {
 
   it('GIT-01 an empty range and an unborn branch', async () => {
     const project = makeRepository();
-    expect(await checkJson(project, ['--range', 'HEAD..HEAD'])).toEqual({
-      ok: true,
-      commits: [],
-      exitCode: 0,
-    });
+    const empty = { ok: true, commits: [], exitCode: 0 };
+    expect(await checkJson(project, ['--range', 'HEAD..HEAD'])).toEqual(empty);
     const unborn = makePlainProject();
     unborn.git('init', '-q');
     await expectError(unborn, 'commit check --range HEAD', 'commit.range');
@@ -232,29 +229,19 @@ const refsOf = (project: Project, id: string): Refs | undefined =>
     .json<{ issues: { linear_id: string; git_refs?: Refs }[] }>(ISSUES)
     .issues.find(({ linear_id }) => linear_id === id)?.git_refs;
 
-function commitOne(project: Project, message: string, ...flags: string[]): string {
-  project.git('commit', '-q', '--allow-empty', '-m', message, ...flags);
-  return project.git('rev-parse', 'HEAD');
-}
-
-async function session(project: Project, ...flags: string[]): Promise<string[]> {
-  await forgeJson(project, ['session', 'start']);
-  return (await forgeJson<{ warnings: string[] }>(project, ['session', 'end', ...flags])).warnings;
-}
-
 describe('commits that name an issue', () => {
   it('LIN-04 are in its git_refs at the end of a session, oldest first, and nothing is left to commit', async () => {
     const project = await makeForge();
     putIssues(project, 'SX9-123', 'SX9-12', 'SX9-9');
-    const own = commitOne(project, MESSAGE);
-    const plain = commitOne(project, 'Mend the login (SX9-123)');
-    commitOne(project, '[FORGE] About nothing, and SX9-1234, xSX9-12, SX9-12x');
-    const traced = commitOne(
+    const own = commit(project, GOOD);
+    const plain = commit(project, 'Mend the login (SX9-123)');
+    commit(project, '[FORGE] About nothing, and SX9-1234, xSX9-12, SX9-12x');
+    const traced = commit(
       project,
-      MESSAGE.replace('[SX9-123]', '[FORGE]').replace('Linear: SX9-123', 'Linear: SX9-12'),
+      GOOD.replace('[SX9-123]', '[FORGE]').replace('Linear: SX9-123', 'Linear: SX9-12'),
     );
     expect(changedPaths(project)).toEqual([]);
-    await session(project);
+    await again(project);
     expect(refsOf(project, 'SX9-123')).toEqual({ branch: null, commits: [own, plain] });
     expect(refsOf(project, 'SX9-12')).toEqual({ branch: null, commits: [traced] });
     expect(refsOf(project, 'SX9-9')).toBeUndefined();
@@ -265,8 +252,8 @@ describe('commits that name an issue', () => {
       ISSUES,
       project.read(ISSUES).replace(/("SX9-123"[^}]*"branch": )null/, '$1"feature/x", "more": 1'),
     );
-    const last = commitOne(project, MESSAGE);
-    await session(project);
+    const last = commit(project, GOOD);
+    await again(project);
     const refs = { branch: 'feature/x', more: 1, commits: [own, plain, last] };
     expect([refsOf(project, 'SX9-123'), refsOf(project, 'SX9-12')?.commits]).toEqual([refs, [traced]]);
   });
@@ -282,14 +269,14 @@ describe('commits that name an issue', () => {
     expect(changedPaths(project)).toEqual([]);
     const ended = await forgeJson<{ commit: { hash: string } }>(project, ['session', 'end']);
     expect(refsOf(project, 'SX9-123')?.commits).toEqual([made.hash]);
-    await session(project);
+    await again(project);
     expect(refsOf(project, 'SX9-123')?.commits).toEqual([made.hash, ended.commit.hash]);
   });
 
   it('LIN-04 a checkpoint includes them', async () => {
     const project = await makeForge();
     putIssues(project, 'SX9-123');
-    const own = commitOne(project, MESSAGE);
+    const own = commit(project, GOOD);
     const made = await create(project, 'SX9-123');
     expect(refsOf(project, 'SX9-123')?.commits).toEqual([own]);
     expect(project.git('show', `${made.commit}:.forge/linear/active.d/SX9-123.json`)).toContain(own);
@@ -305,9 +292,9 @@ describe('commits that name an issue', () => {
         `${JSON.stringify({ schema_version: '1.0', linear_id: id, title: 't', state: 'done' })}\n`,
       );
     commitAll(project, 'Done');
-    const own = commitOne(project, MESSAGE);
+    const own = commit(project, GOOD);
     const untouched = project.read(done('SX9-7'));
-    await session(project);
+    await again(project);
     expect(project.json(done('SX9-123'))).toMatchObject({ state: 'done', git_refs: { commits: [own] } });
     expect(project.read(done('SX9-7'))).toBe(untouched);
   });

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { TOPICS } from '../../src/cli/about.js';
 import { GROUPS, SHORT_WAYS } from '../../src/cli/groups.js';
@@ -16,7 +15,7 @@ import {
   snapshot,
 } from '../support/forge-project.js';
 import { record } from '../support/memory.js';
-import { makePlainProject, type Project } from '../support/project.js';
+import { makePlainProject, type Project, run } from '../support/project.js';
 import { has, INTERACTIVE, typeInto } from '../support/terminal.js';
 
 /** Features that a clone may bring along. What a shell would run leaves a file `pwned`. */
@@ -112,19 +111,8 @@ describe('completion at a terminal', () => {
   it.skipIf(!has('fish'))('fish takes commands from the script', async () => {
     const project = await hostileProject();
     const script = `${runBinary(project.dir, ['complete', 'fish']).stdout}\ncomplete -C 'forge fea'\n`;
-    const bin = project.path('bin');
-    mkdirSync(bin);
-    writeFileSync(
-      `${bin}/forge`,
-      `#!/bin/sh\nexec '${process.execPath}' '${process.cwd()}/bin/forge.js' "$@"\n`,
-      { mode: 0o755 },
-    );
-    const { stdout } = spawnSync('fish', ['--no-config', '-c', script], {
-      cwd: project.dir,
-      encoding: 'utf8',
-      env: { ...process.env, ...SLOW_MOTION, PATH: `${bin}:${process.env.PATH}` },
-    });
-    expect(stdout).toBe('feature\n');
+    const fish = run(project.dir, 'fish', ['--no-config', '-c', script], { env: SLOW_MOTION });
+    expect(fish.stdout).toBe('feature\n');
   });
 
   it.skipIf(!canType || !has('bash'))('a ./forge that came with a clone is not run', async () => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fixConflicts } from '../../src/index.js';
 import { atTerminal } from '../support/e2e-terminal.js';
-import { type Fault, hasShim, runFaulty } from '../support/faults.js';
+import { type Fault, hasShim, strikeEach } from '../support/faults.js';
 import {
   BASE,
   diverge,
@@ -10,6 +10,7 @@ import {
   findings,
   fix,
   git,
+  KEPT,
   MERGED,
   makeConflict,
   OURS,
@@ -23,34 +24,17 @@ import {
   differences,
   featureFile,
   makeForge,
-  PASSING_FEATURE,
   snapshot,
   storedFeature,
 } from '../support/forge-project.js';
 import { LEDGER } from '../support/memory.js';
 import { makeFolder, type Project, run } from '../support/project.js';
+import { typedJson } from '../support/typed.js';
 
 /** The feature that both sides changed. */
 const FILE = featureFile('A');
 
 describe('LAY-09 forge doctor --fix', () => {
-  it('a feature that failed on one side does not pass; valid test runs are kept', async () => {
-    const proven = { ...PASSING_FEATURE };
-    const [open, failed] = [{ status: 'in_progress' }, { status: 'failing', verified_at: null }];
-    const project = await diverge(
-      [feature('A', open), feature('B', open), feature('C', open)],
-      [proven, { ...proven, id: 'B' }, { ...proven, id: 'C' }],
-      [feature('A', failed), feature('B', open), feature('C', { ...open, tests: ['other'] })],
-    );
-    git(project, 'merge', 'other');
-    await fix(project);
-    expect(stored(project).map(({ status, verified_by }) => [status, verified_by])).toEqual([
-      ['in_progress', undefined],
-      ['passing', ['true']],
-      ['in_progress', undefined],
-    ]);
-  });
-
   it('shows everything first, and changes nothing without confirmation', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
@@ -195,10 +179,8 @@ describe('forge doctor --fix, with a person', () => {
 
   it('LAY-09 a closed reader does not interrupt the work', async () => {
     const project = await makeConflict();
-    const bin = new URL('../../bin/forge.js', import.meta.url).pathname;
-    run(project.dir, 'sh', ['-c', `'${process.execPath}' '${bin}' doctor --fix --yes | true`], {
-      env: { XDG_STATE_HOME: makeFolder() },
-    });
+    const env = { XDG_STATE_HOME: makeFolder() };
+    run(project.dir, 'sh', ['-c', 'forge doctor --fix --yes | true'], { env });
     expect(storedFeature(project, 'A')?.name).toBe('ours');
   });
 });
@@ -206,7 +188,6 @@ describe('forge doctor --fix, with a person', () => {
 /* `forge doctor --fix`, killed or with a disk error at each call that changes something. */
 
 const FIX = ['doctor', '--fix', '--yes'];
-const KEPT = '.git/forge/conflicts';
 const kept = (project: Project): string[] =>
   existsSync(project.path(KEPT))
     ? readdirSync(project.path(KEPT))
@@ -214,43 +195,30 @@ const kept = (project: Project): string[] =>
         .map((name) => project.read(`${KEPT}/${name}`))
     : [];
 
-/** Injects the fault at each call of a kind, in a new project each time. Returns the number of calls. */
-async function strikeEach(
-  fault: Fault,
-  then: (project: Project, before: string, merged: string) => void,
-): Promise<number> {
+/** After each fault the file is unchanged, or merged with a copy kept; running it again completes the merge. */
+async function expectWayOut(fault: Partial<Fault>): Promise<void> {
   const whole = await makeConflict();
+  const before = whole.read(FILE);
   expect(runBinary(whole.dir, FIX).exitCode).toBe(0);
   const merged = whole.read(FILE);
-  for (let nth = 1; ; nth++) {
-    const project = await makeConflict();
-    const before = project.read(FILE);
-    const { signal, exitCode } = runFaulty(project.dir, FIX, { nth, ...fault });
-    if (signal === null && exitCode === 0) return nth - 1;
-    then(project, before, merged);
-  }
-}
-
-/** The file is unchanged, or merged with a copy of the previous one; running it again completes the merge. */
-function expectWayOut(project: Project, before: string, merged: string): void {
-  const now = project.read(FILE);
-  expect([before, merged]).toContain(now);
-  if (now === merged) expect(kept(project)).toContain(before);
-  const { stdout } = runBinary(project.dir, FIX);
-  if (stdout.includes('git considers it unmerged')) project.git('add', '--', FILE);
-  expect([project.read(FILE), project.git('ls-files', '-u')]).toEqual([merged, '']);
-  expect(kept(project)).toContain(before);
-  expect(JSON.parse(runBinary(project.dir, ['feature', 'list', '--json']).stdout).features).toHaveLength(3);
+  const count = await strikeEach(makeConflict, FIX, { path: 'features.d|conflicts', ...fault }, (project) => {
+    const now = project.read(FILE);
+    expect([before, merged]).toContain(now);
+    if (now === merged) expect(kept(project)).toContain(before);
+    const { stdout } = runBinary(project.dir, FIX);
+    if (stdout.includes('git considers it unmerged')) project.git('add', '--', FILE);
+    expect([project.read(FILE), project.git('ls-files', '-u')]).toEqual([merged, '']);
+    expect(kept(project)).toContain(before);
+    expect(typedJson(project, ['feature', 'list']).features).toHaveLength(3);
+  });
+  expect(count).toBeGreaterThan(0);
 }
 
 describe.skipIf(!hasShim)('forge doctor --fix, interrupted', () => {
-  it.each(['write', 'rename', 'mkdir'])('LAY-09 killed at a %s: the next run completes it', async (call) => {
-    const count = await strikeEach({ path: 'features.d|conflicts', call, kill: true }, expectWayOut);
-    expect(count).toBeGreaterThan(0);
-  });
+  it.each(['write', 'rename', 'mkdir'])('LAY-09 killed at a %s: the next run completes it', (call) =>
+    expectWayOut({ call, kill: true }),
+  );
 
-  it('LAY-09 on a full disk it reports that, and nothing is lost', async () => {
-    const fault = { path: 'features.d|conflicts', call: 'write', error: 'ENOSPC' } as const;
-    expect(await strikeEach(fault, expectWayOut)).toBeGreaterThan(0);
-  });
+  it('LAY-09 on a full disk it reports that, and nothing is lost', () =>
+    expectWayOut({ call: 'write', error: 'ENOSPC' }));
 });

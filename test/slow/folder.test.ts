@@ -37,20 +37,6 @@ describe('finding the .forge folder', () => {
     expect(changedPaths(project)).toEqual([]);
   });
 
-  it('LAY-05 a nested repository inherits nothing, a linked worktree finds its own', async () => {
-    const project = await makeForge();
-    project.git('worktree', 'add', '-q', '../linked', '-b', 'side');
-    const linked = projectAt(project.path('../linked'));
-    project.git('init', '-q', 'vendor/inner');
-    try {
-      expect((await forgeError(projectAt(project.path('vendor/inner')), ['next'])).code).toBe('not_a_forge');
-      expect(await forgeJson<{ root: string; branch: string }>(linked, [])).toMatchObject({ branch: 'side' });
-      expect((await forgeJson<{ root: string }>(linked, [])).root).not.toBe(project.dir);
-    } finally {
-      project.git('worktree', 'remove', '--force', '../linked');
-    }
-  });
-
   it('LAY-05 without git everything but the commit works, with a note', async () => {
     const project = await makePlainForge();
     const where = await forgeJson<{ git: boolean; branch: string | null }>(project, []);

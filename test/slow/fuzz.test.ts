@@ -30,6 +30,7 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { kills } from '../support/kills.js';
 import { randomOf } from '../support/ledger-world.js';
+import { MESSAGE } from '../support/message.js';
 import { NAUGHTY } from '../support/naughty.js';
 
 /** Everything that reads what others wrote: bytes of any kind give a value or an error that says what is wrong. */
@@ -51,23 +52,6 @@ const asFile =
     return read(path);
   };
 
-const MESSAGE = `[F-1] Add the login
-
-## What
-- wired the form
-- Files: src/login.js
-
-## Why
-people sign in
-
-## Memory
-- Learned: the form needs a token
-
-## Backtrace
-- Parent: 1234567
-- Linear: none
-- Session: 2026-11-25-session-001
-`;
 const TRANSCRIPT = [
   '{"type":"assistant","cwd":"/w","message":{"content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/w/a.ts"}}]}}',
   '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"1\\tconst a = 1"}]}}',

@@ -7,7 +7,6 @@ import { featureFile, makeForge, makeStarted } from '../support/forge-project.js
 import { HALT, HUMAN, logOf } from '../support/memory.js';
 import { type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
-import { samples, seeded } from '../support/secrets.js';
 
 const RUST_LOGS = [
   '2025-04-14T07:23:25.484198Z  INFO actix_web::middleware::logger: 127.0.0.1 "GET /health HTTP/1.1" 200 2',
@@ -44,15 +43,8 @@ describe('a day of ordinary work', () => {
   it('LTM-13 causes no refusal and no halt', async () => {
     const project = await makeStarted();
     for (const text of [...RUST_LOGS, ...STRIPE, ...LOCK_FILES, ...TRAILERS])
-      for (const args of [
-        ['note', 'add', text],
-        ['note', 'add', '-'],
-      ]) {
-        const { exitCode, stderr } = await runForge(
-          project,
-          args,
-          args[2] === '-' ? { stdin: `${text} ` } : {},
-        );
+      for (const word of [text, '-']) {
+        const { exitCode, stderr } = await runForge(project, ['note', 'add', word], { stdin: `${text} ` });
         expect([exitCode, text], stderr).toEqual([0, text]);
       }
     project.write('yarn.lock', LOCK_FILES.join('\n'));
@@ -61,33 +53,8 @@ describe('a day of ordinary work', () => {
     await forgeJson(project, ['session', 'end']);
     expect(project.has(HALT)).toBe(false);
     expect(await auditKinds(project)).not.toContain('breach');
-    const stored = run(project.dir, 'grep', [
-      '-rhE',
-      'acme-widgets.com|\\\\u001b|\u001b|\u200b',
-      '.forge',
-    ]).stdout;
-    expect(stored).toBe('');
-  });
-
-  it('LTM-13 refuses real keys of many kinds, in arguments and on stdin, and stores none', async () => {
-    const project = await makeForge();
-    const random = seeded(7);
-    // test/guard/secrets.test.ts finds each kind. Here every third of them goes through the command.
-    const kinds = [...samples.values()].filter((_, i) => i % 3 === 0);
-    const keys = kinds.flatMap((makers) => makers.slice(0, 1).map((make) => make(random)));
-    expect(keys.length).toBeGreaterThan(40);
-    const passed: string[] = [];
-    for (const [i, key] of keys.entries()) {
-      const stdin = i % 2 === 0 ? { stdin: `use ${key}\n` } : {};
-      const { exitCode, stdout, stderr } = await runForge(
-        project,
-        ['note', 'add', i % 2 === 0 ? '-' : `use ${key}`],
-        stdin,
-      );
-      if (exitCode !== 5 || `${stdout}${stderr}`.includes(key)) passed.push(key);
-    }
-    expect(passed).toEqual([]);
-    expect(project.has(HALT)).toBe(false);
+    const removed = 'acme-widgets.com|\\\\u001b|\u001b|\u200b';
+    expect(run(project.dir, 'grep', ['-rhE', removed, '.forge']).stdout).toBe('');
   });
 });
 
@@ -115,11 +82,8 @@ describe('forge guard allow', () => {
     await expectError(project, [...allow, '--reason', 'ours'], '3');
     await expectError(project, allow, '2 reason.missing', HUMAN);
     await expectError(project, ['guard', 'allow', 'abcdef12', '--reason', 'x'], '2 guard.fingerprint', HUMAN);
-    const allowed = await forgeJson<{ audit: { id: string } }>(
-      project,
-      [...allow, '--reason', 'a sample'],
-      HUMAN,
-    );
+    const typed = [...allow, '--reason', 'a sample'];
+    const allowed = await forgeJson<{ audit: { id: string } }>(project, typed, HUMAN);
     const audit = (await logOf(project, 'audit')).find(({ id }) => id === allowed.audit.id);
     expect(audit?.record).toMatchObject({
       action: 'guard_allow',

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BIN, expectError, runForge } from '../support/forge.js';
+import { copyForge, expectError, forgeFound, runForge } from '../support/forge.js';
 import { differences, makeStarted, PROGRESS, snapshot } from '../support/forge-project.js';
 import { commitAll, makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -20,13 +20,8 @@ interface Scan {
   skipped: string[];
 }
 
-const scan = async (
-  project: { dir: string },
-  ...args: string[]
-): Promise<Scan & { exitCode: number | null }> => {
-  const { stdout, exitCode } = await runForge(project, ['guard', 'scan', ...args, '--json']);
-  return { ...(JSON.parse(stdout) as Scan), exitCode };
-};
+const scan = (project: { dir: string }, ...args: string[]) =>
+  forgeFound<Scan>(project, ['guard', 'scan', ...args]);
 
 describe('forge guard scan', () => {
   it('LTM-13 finds secrets in files by place and fingerprint, and writes nothing', async () => {
@@ -93,7 +88,7 @@ describe('forge guard scan', () => {
     const message = `Big\n\n${'all is well here\n'.repeat(300_000)}\nuse ${SAMPLES.secret()}\n`;
     writeFileSync(project.path('message'), message);
     project.git('commit', '-q', '--allow-empty', '-F', 'message');
-    const [first] = [project.git('rev-parse', 'HEAD')];
+    const first = project.git('rev-parse', 'HEAD');
     project.write('a.txt', `x\n${SAMPLES.secret()}\n`);
     project.git('add', 'a.txt');
     project.git('commit', '-qm', 'Two');
@@ -149,12 +144,9 @@ function breakRules(folder: string): void {
 describe('where the rules cannot be loaded', () => {
   it('LTM-13 nothing is written; reading works', async () => {
     const project = await makeStarted();
-    const broken = makeFolder();
-    for (const part of ['bin', 'dist', 'templates', 'package.json'])
-      cpSync(join(BIN, '..', '..', part), join(broken, part), { recursive: true });
-    breakRules(join(broken, 'dist', 'cli'));
-    const forge = (...args: string[]) =>
-      run(project.dir, process.execPath, [join(broken, 'bin', 'forge.js'), ...args]);
+    const { home, bin } = copyForge();
+    breakRules(join(home, 'dist', 'cli'));
+    const forge = (...args: string[]) => run(project.dir, process.execPath, [bin, ...args]);
     const before = project.read(PROGRESS);
     for (const args of [
       ['progress', 'add', 'x'],

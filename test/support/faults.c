@@ -2,7 +2,7 @@
  * A shim between a program and the C library, loaded with LD_PRELOAD. It makes one call on a matching path go wrong.
  *
  * FAULT_PATH    parts of paths, with | between them; calls on other paths are left alone
- * FAULT_CALL    open, write, fsync, close, rename, link, unlink, mkdir, ftruncate, readdir or stat
+ * FAULT_CALL    open, write, fsync, rename, unlink or mkdir
  * FAULT_NTH     which of them, from 1; default 1
  * FAULT_LASTS   set: that one and all after it
  * FAULT_ERRNO   the error it reports
@@ -14,7 +14,6 @@
  * FAULT_STATFS  the number that statfs gives as the file system's type
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -127,17 +126,9 @@ ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at) {
 
 int fsync(int fd) { FAIL("fsync", on_file(fd)) return REAL(fsync)(fd); }
 int fdatasync(int fd) { FAIL("fsync", on_file(fd)) return REAL(fdatasync)(fd); }
-int ftruncate64(int fd, off64_t size) { FAIL("ftruncate", on_file(fd)) return REAL(ftruncate64)(fd, size); }
 int rename(const char *from, const char *to) { FAIL("rename", on_path(to)) return REAL(rename)(from, to); }
-int link(const char *from, const char *to) { FAIL("link", on_path(to)) return REAL(link)(from, to); }
 int unlink(const char *path) { FAIL("unlink", on_path(path)) return REAL(unlink)(path); }
 int mkdir(const char *path, mode_t mode) { FAIL("mkdir", on_path(path)) return REAL(mkdir)(path, mode); }
-
-int close(int fd) {
-  /* The descriptor is gone all the same, as Linux has it. */
-  if (is_it("close", wanted[0] == 'c' && on_file(fd))) { REAL(close)(fd); errno = error; return -1; }
-  return REAL(close)(fd);
-}
 
 #define OPEN(name)                           \
   int name(const char *path, int flags, ...) { \
@@ -150,12 +141,6 @@ int close(int fd) {
   }
 OPEN(open64)
 OPEN(open)
-
-int scandir64(const char *path, struct dirent64 ***list, int (*keep)(const struct dirent64 *),
-              int (*order)(const struct dirent64 **, const struct dirent64 **)) {
-  FAIL("readdir", on_path(path))
-  return REAL(scandir64)(path, list, keep, order);
-}
 
 #define STATFS(name, kind)                                            \
   int name(const char *path, struct kind *out) {                      \

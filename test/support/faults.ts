@@ -110,6 +110,23 @@ export function start(
 export const runFaulty = (dir: string, args: readonly string[], fault: Fault): Ended =>
   start(dir, process.execPath, [BIN, ...args], shimEnv(fault));
 
+/**
+ * Strikes each call that a fault concerns, one a project, until the command makes no more. Returns how many there were.
+ */
+export async function strikeEach(
+  make: () => Promise<Project>,
+  args: readonly string[],
+  fault: Fault,
+  then: (project: Project, ended: Ended) => void,
+): Promise<number> {
+  for (let nth = 1; ; nth++) {
+    const project = await make();
+    const ended = runFaulty(project.dir, args, { ...fault, nth });
+    if (ended.signal === null && ended.exitCode === 0) return nth - 1;
+    then(project, ended);
+  }
+}
+
 /** The calls that change something on the disk, in the names of both kinds of Linux. */
 export const WRITE_CALLS = [
   ...['openat', 'write', 'pwrite64', 'fsync', 'fdatasync', 'rename', 'renameat', 'renameat2'],

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -149,6 +149,14 @@ export interface FailedForge {
 }
 
 export const BIN = fileURLToPath(new URL('../../bin/forge.js', import.meta.url));
+
+/** A copy of the built forge, whose files may be changed. */
+export function copyForge(): { home: string; bin: string } {
+  const home = makeFolder();
+  for (const part of ['bin', 'dist/cli', 'templates', 'package.json'])
+    cpSync(join(BIN, '../..', part), join(home, part), { recursive: true });
+  return { home, bin: join(home, 'bin/forge.js') };
+}
 
 /** For `env`: the limits that forge sets itself, such as two seconds for a completion, come a hundred times later. */
 export const SLOW_MOTION = {

@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { type KfrList, type Note, systemWorld } from '../../src/index.js';
 import { hasStrace, strikeCall, traceCalls } from '../support/faults.js';
 import { forgeError, forgeJson, startBinary } from '../support/forge.js';
 import { abandon, sample } from '../support/kills.js';
 import { verify } from '../support/memory.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { type Project, restorer } from '../support/project.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
 
 /** The holder of what this process does is itself, as it is of the binary's. */
@@ -40,17 +39,6 @@ describe('working memory, as it is typed', () => {
       );
   });
 });
-
-/** Puts it back as it was, in its place: a running session belongs to it. */
-function restorer(project: Project): () => void {
-  const kept = makeFolder();
-  const copy = (from: string, to: string): void => {
-    const script = 'find "$2" -mindepth 1 -delete && cp -a "$1/." "$2"';
-    expect(spawnSync('sh', ['-c', script, '-', from, to]).status).toBe(0);
-  };
-  copy(project.dir, kept);
-  return () => copy(kept, project.dir);
-}
 
 describe.skipIf(!hasStrace)('a kill in the middle of a resume', () => {
   const RESUME = ['session', 'start', '--resume', 'latest', '--json', '--quiet'];

@@ -1,23 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BIN, forgeJson, runForge } from '../support/forge.js';
 import { makeStarted, PROGRESS } from '../support/forge-project.js';
+import { isAlive } from '../support/kills.js';
 import type { Project } from '../support/project.js';
 import { CLIENT, greeted } from '../support/servers.js';
 
 const LOCK = '.forge/local/lock';
-
-/** Whether a process runs: one that has ended and waits to be collected does not. */
-function runs(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
-  } catch {
-    return false;
-  }
-}
 
 /** A feature whose test starts a child of its own and says both process ids in a file. */
 async function withLongTest(project: Project): Promise<() => Promise<number[]>> {
@@ -28,12 +19,12 @@ async function withLongTest(project: Project): Promise<() => Promise<number[]>> 
   const pids = (): number[] =>
     project.has('pids') ? project.read('pids').trim().split(' ').map(Number) : [];
   return async () => {
-    await expect.poll(() => pids().filter(runs)).toHaveLength(2);
+    await expect.poll(() => pids().filter(isAlive)).toHaveLength(2);
     return pids();
   };
 }
 
-const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.filter(runs)).toEqual([]);
+const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.filter(isAlive)).toEqual([]);
 
 describe('a canceled call', () => {
   it('B-82 ends the test with all its processes, and records nothing', async () => {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { recordId } from '../../src/ledger/record.js';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { expectError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
@@ -19,6 +19,7 @@ import {
   logOf,
   putLines,
   record,
+  relink,
   typeHint,
   type Verified,
   verify,
@@ -44,7 +45,7 @@ interface Said {
   restored?: number;
 }
 
-const sha256 = (line: string): string => createHash('sha256').update(line.trimStart()).digest('hex');
+const sha256 = (line: string): string => recordId(line.trimStart());
 const bytesOf = (project: Project, file: string): Buffer => readFileSync(project.path(file));
 const cut =
   (count: number): Damage =>
@@ -64,19 +65,6 @@ const edited = (line: number, message = /the record was changed/): Said => ({
 const SET_BACK: Said = { status: 'removed', code: 'set_back' };
 const UNLINKED = /"prev" is not the id of the line before/;
 const MARKER = /a merge conflict marker/;
-
-/** Lines with fresh links, as a program writes them that knows the format. */
-function relink(lines: readonly string[], change: (record: Record<string, unknown>) => void): string[] {
-  const indent = /^ */.exec(lines[0] ?? '')?.[0] ?? '';
-  let prev: string | null = null;
-  return lines.map((line) => {
-    const body = JSON.parse(line) as Record<string, unknown>;
-    change(body);
-    const text: string = JSON.stringify({ ...body, prev });
-    prev = sha256(text);
-    return indent + text;
-  });
-}
 
 /** Damage of the file with three cycles, which no commit has: the journal knows them all. */
 const JOURNALED: Record<string, [Damage, Said]> = {

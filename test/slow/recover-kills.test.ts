@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runBinary } from '../support/forge.js';
 import { kills, report } from '../support/kills.js';
-import { copyOf, makeFolder, type Project } from '../support/project.js';
+import { copyOf, makeFolder, type Project, restorer } from '../support/project.js';
 import { breakThings, CHECKPOINT, differsFrom, files, staged, withCheckpoint } from '../support/recovery.js';
 
 const INTENT = '.git/forge/recover.json';
@@ -103,18 +103,7 @@ describe('kills of a rollback', () => {
     const killer = makeKiller();
     const args = ['recover', '--undo', '--yes'];
     const place = broken.path('.git');
-    // In one folder, which is put back each time.
-    const kept = makeFolder();
-    execFileSync('cp', ['-a', `${broken.dir}/.`, kept]);
-    const putBack = (): void => {
-      execFileSync('sh', [
-        '-c',
-        'find "$1" -mindepth 1 -delete && cp -a "$2/." "$1"',
-        'sh',
-        broken.dir,
-        kept,
-      ]);
-    };
+    const putBack = restorer(broken);
     expect(runBinary(broken.dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(0);
     const calls = killer.calls();
     for (const n of places(calls))

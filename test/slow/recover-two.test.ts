@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/index.js';
 import { hasStrace, strike } from '../support/faults.js';
 import { runBinary, startBinary } from '../support/forge.js';
-import type { Project } from '../support/project.js';
+import { follow, type Project } from '../support/project.js';
 import {
   backups,
   breakThings,
@@ -16,16 +16,6 @@ import {
 
 const CLAIM = '.git/forge/recover-claim.json';
 
-/** Starts it, and gives its exit code with what it said. */
-function start(project: Project, ...args: string[]): Promise<[number | null, string]> {
-  const child = startBinary(project.dir, args);
-  let said = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk;
-  });
-  return new Promise((done) => child.on('close', (code) => done([code, said])));
-}
-
 const benches = (project: Project): string[] =>
   readdirSync(project.path('.git/forge')).filter((name) => name.startsWith('recover'));
 
@@ -34,12 +24,13 @@ describe('two recoveries at once', () => {
     const project = await withCheckpoint();
     await breakThings(project);
     const before = files(project);
-    const ended = await Promise.all([1, 2, 3].map(() => start(project, 'recover', '--yes')));
-    const refused = ended.filter(([code]) => code !== 0);
+    const children = [1, 2, 3].map(() => startBinary(project.dir, 'recover --yes'));
+    const ended = await Promise.all(children.map((child) => follow(child).ended));
+    const refused = ended.filter(({ exitCode }) => exitCode !== 0);
     // Who comes when all is over finds nothing to roll back, or that work goes on.
-    expect(refused.map(([code]) => code)).toEqual(refused.map(() => 3));
-    for (const [, said] of refused)
-      expect(said).toMatch(
+    expect(refused.map(({ exitCode }) => exitCode)).toEqual(refused.map(() => 3));
+    for (const { stderr } of refused)
+      expect(stderr).toMatch(
         /^(?:grep [^\n]*\n)?forge: [^\n]*(nothing was (changed|done)|HEAD moved)[^\n]*\n {2}→ [^\n]+\n$/,
       );
     expect([differsFrom(project, CHECKPOINT), benches(project)]).toEqual(['', []]);

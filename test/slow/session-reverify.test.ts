@@ -5,7 +5,7 @@ import type { Reverified } from '../../src/index.js';
 import { claude } from '../support/agent-hooks.js';
 import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
 import { FEATURES, makeForge, storedFeature } from '../support/forge-project.js';
-import { isAlive } from '../support/kills.js';
+import { expectEnded } from '../support/kills.js';
 import { logOf } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 import { connect } from '../support/servers.js';
@@ -202,11 +202,6 @@ async function begun(project: Project): Promise<void> {
   await expect.poll(() => isThere(project, 'main.pid')).toBe(true);
 }
 
-async function expectGone(project: Project): Promise<void> {
-  for (const file of ['main.pid', 'child.pid'])
-    await expect.poll(() => isAlive(Number(project.read(file)))).toBe(false);
-}
-
 /** Ends what is left of a killed forge's test. forge's own watch may have done that already. */
 function endGroup(pid: number): void {
   try {
@@ -229,7 +224,7 @@ describe.skipIf(process.platform !== 'linux')('session start --reverify that is 
       await begun(project);
       child.kill(signal);
       expect(await ended).toBe(signal === 'SIGINT' ? 130 : signal);
-      await expectGone(project);
+      await expectEnded(project, 'main.pid', 'child.pid');
       expect([project.has(SESSION), statusOf(project, 'A'), statusOf(project, 'B')]).toEqual([
         false,
         'failing',

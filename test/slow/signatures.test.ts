@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SignatureReport } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
-import { containersOf, HUMAN, linesOf, putLines, record } from '../support/memory.js';
+import { containersOf, HUMAN, linesOf, putLines, record, relink } from '../support/memory.js';
 import { commitAll, makeFolder, type Project } from '../support/project.js';
 import { has } from '../support/terminal.js';
 
@@ -53,18 +53,13 @@ async function verifySigned(project: Project, options: RunOptions = {}): Promise
 const statuses = ({ signatures }: Verified): string =>
   signatures.map(({ kind, status }) => `${kind} ${status}`).join(', ');
 
-/** Every record anew, with fresh links, as a program writes them that knows the format. */
-async function rewriteLedger(project: Project): Promise<void> {
-  const { recordId } = await import('../../src/ledger/record.js');
+/** Every record anew, with fresh links. */
+function rewriteLedger(project: Project): void {
   for (const file of containersOf(project)) {
-    let prev: string | null = null;
-    const lines = linesOf(project, file).map((line): string => {
-      const indent = /^ */.exec(line)?.[0] ?? '';
-      const text: string = JSON.stringify({ ...JSON.parse(line), prev, seen: [], exit_code: 7 });
-      prev = recordId(text);
-      return indent + text;
-    });
-    putLines(project, file, lines);
+    const rewritten = relink(linesOf(project, file), (body) =>
+      Object.assign(body, { seen: [], exit_code: 7 }),
+    );
+    putLines(project, file, rewritten);
   }
   commitAll(project, 'Tidy up');
 }
@@ -179,7 +174,7 @@ describe('forge memory verify --signatures', () => {
     const { project } = await withKey();
     await endSession(project);
     await endSession(project);
-    await rewriteLedger(project);
+    rewriteLedger(project);
     // Nothing on this machine knows the former ledger.
     rmSync(project.path('.git/forge'), { recursive: true });
     const found = await verifySigned(project);

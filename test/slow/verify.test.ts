@@ -1,8 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runBinary, startBinary } from '../support/forge.js';
-import { isAlive } from '../support/kills.js';
+import { expectEnded, isAlive, peakMemory } from '../support/kills.js';
 import { follow, type Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
 
@@ -29,19 +28,10 @@ function verify(project: Project, env: NodeJS.ProcessEnv = {}): Result {
   return (JSON.parse(stdout) as { results: Result[] }).results[0] as Result;
 }
 
-/** That the processes whose numbers a script wrote down are gone, or soon will be: a signal takes its moment. */
-async function expectGone(project: Project, ...files: string[]): Promise<void> {
-  for (const file of files) {
-    const pid = Number(project.read(file));
-    expect(pid).toBeGreaterThan(0);
-    await expect.poll(() => isAlive(pid)).toBe(false);
-  }
-}
-
 describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
-  it('B-92 is stopped at its time limit with all its processes, and counts as failed', async () => {
+  it('B-92 is stopped at its time limit with all its processes, although it ignores every signal that can be ignored', async () => {
     const project = makeFeature(
-      'echo $$ >main.pid\nsleep 1000 & echo $! >child.pid\necho waiting\nsleep 1000\n',
+      "trap '' TERM INT HUP QUIT\necho $$ >main.pid\nsleep 1000 & echo $! >child.pid\necho waiting\nwhile :; do sleep 0.1; done\n",
       1,
     );
 
@@ -49,28 +39,15 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
 
     expect(result).toMatchObject({ status: 'failing', exit_code: null, failure: 'stopped after 1 s' });
     expect(result.output).toContain('waiting');
-    await expectGone(project, 'main.pid', 'child.pid');
+    await expectEnded(project, 'main.pid', 'child.pid');
   });
 
-  it('B-92 is stopped although it ignores every signal that can be ignored', async () => {
-    const project = makeFeature(
-      "trap '' TERM INT HUP QUIT\necho $$ >main.pid\nwhile :; do sleep 0.1; done\n",
-      1,
-    );
-    expect(verify(project)).toMatchObject({ status: 'failing', failure: 'stopped after 1 s' });
-    await expectGone(project, 'main.pid');
-  });
-
-  it('B-92 is judged by its own exit code; its leftover processes are killed and block nothing', async () => {
-    const project = makeFeature('sleep 1000 & echo $! >child.pid\nexit 0\n');
+  it('B-92 is judged by its own exit code: leftover processes are killed, and one that left the group with the output open blocks nothing', async () => {
+    const leave = 'setsid sleep 1000 & echo $! >left.pid';
+    const project = makeFeature(`sleep 1000 & echo $! >child.pid\n${leave}\nexit 0\n`);
     expect(verify(project)).toMatchObject({ status: 'passing', exit_code: 0 });
-    await expectGone(project, 'child.pid');
-  });
-
-  it('B-92 cannot hold forge up by a process that left the group with the output open', () => {
-    const project = makeFeature('setsid sleep 1000 & echo $! >child.pid\nexit 0\n');
-    expect(verify(project)).toMatchObject({ status: 'passing', exit_code: 0 });
-    process.kill(Number(project.read('child.pid')), 'SIGKILL');
+    await expectEnded(project, 'child.pid');
+    process.kill(Number(project.read('left.pid')), 'SIGKILL');
   });
 
   it('B-92 that prints a gigabyte costs bounded memory, and its end is kept', async () => {
@@ -114,7 +91,7 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
       child.kill(signal);
 
       expect(await ended).toBe(signal === 'SIGINT' ? 130 : signal);
-      await expectGone(project, 'main.pid', 'child.pid');
+      await expectEnded(project, 'main.pid', 'child.pid');
       expect(typed(project, ['feature', 'show', 'F-1'])).toContain('not_implemented');
     }
   });
@@ -131,19 +108,10 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
 
     child?.kill('SIGKILL');
 
-    await expectGone(killed, 'main.pid', 'child.pid');
+    await expectEnded(killed, 'main.pid', 'child.pid');
     expect(isRunning(other)).toBe(true);
   });
 });
-
-/** The most memory a process has used, MiB; 0 when it is gone. */
-function peakMemory(pid: number | undefined): number {
-  try {
-    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
-  }
-}
 
 describe('the environment of a test', () => {
   it('B-93 has what programs need and no token', () => {

@@ -30,6 +30,24 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** That the processes whose numbers a script wrote into these files are gone, or soon will be: a signal takes its moment. */
+export async function expectEnded(project: Project, ...files: string[]): Promise<void> {
+  for (const file of files) {
+    const pid = Number(project.read(file));
+    expect(pid).toBeGreaterThan(0);
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  }
+}
+
+/** The most memory a process has used, MiB; 0 when it is gone. */
+export function peakMemory(pid: number | undefined): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
 /** Figures of the long run. */
 export function report(what: string): void {
   if (isSoak) process.stderr.write(`soak: ${what}\n`);

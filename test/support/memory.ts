@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Integrity, Problem, RecordedCycle } from '../../src/index.js';
-import type { Tier } from '../../src/ledger/record.js';
+import { recordId, type Tier } from '../../src/ledger/record.js';
 import { forgeFound, forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import type { Project } from './project.js';
@@ -64,6 +64,22 @@ export const linesOf = (project: Project, file: string): string[] =>
 
 export const putLines = (project: Project, file: string, lines: readonly string[]): void =>
   writeFileSync(project.path(file), lines.map((line) => `${line}\n`).join(''));
+
+/** Lines with fresh links, as a program writes them that knows the format. */
+export function relink(
+  lines: readonly string[],
+  change: (record: Record<string, unknown>) => void,
+): string[] {
+  const indent = /^ */.exec(lines[0] ?? '')?.[0] ?? '';
+  let prev: string | null = null;
+  return lines.map((line) => {
+    const body = JSON.parse(line) as Record<string, unknown>;
+    change(body);
+    const text: string = JSON.stringify({ ...body, prev });
+    prev = recordId(text);
+    return indent + text;
+  });
+}
 
 /** The same file with one byte changed. */
 export function flipByte(project: Project, file: string, at: number): void {

@@ -78,6 +78,13 @@ export function copyOf(project: Pick<Project, 'dir'>): Project {
   return copy;
 }
 
+/** Puts a project back as it is now, in its place: a running session belongs to it. */
+export function restorer(project: Pick<Project, 'dir'>): () => void {
+  const kept = copyOf(project);
+  const script = 'find "$1" -mindepth 1 -delete && cp -a "$2/." "$1"';
+  return () => void execFileSync('sh', ['-c', script, 'sh', project.dir, kept.dir]);
+}
+
 /** A copy of a project that stays when the test has finished, for the others of this worker to copy. */
 export function keepFolder({ dir }: Pick<Project, 'dir'>): string {
   const kept = mkdtempSync(join(tmpdir(), 'forge-kept-'));

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectError, forgeJson, runForge } from '../support/forge.js';
@@ -116,22 +116,6 @@ describe('clones', () => {
     two.git('commit', '-qm', 'Sparse');
     two.git('sparse-checkout', 'disable');
     await expectSettled(two, idsOf(one, two));
-  });
-
-  it('LTM-03 LTM-17 a copied folder and its original never write one file', async () => {
-    const [one, two] = await twoClones();
-    await one.record();
-    const copy = deskAt(join(makeFolder(), 'copy'));
-    cpSync(one.dir, copy.dir, { recursive: true });
-    await copy.start();
-    await work(copy);
-    await work(one, false);
-    one.git(...PULLS.pull);
-    one.git('push', '-q');
-
-    await expectSettled(one, idsOf(one, copy));
-    two.git('pull', '-q');
-    await expectSettled(two, idsOf(one, copy));
   });
 
   it('LTM-17 two machines with the same session id merge', async () => {

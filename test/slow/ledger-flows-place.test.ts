@@ -38,15 +38,6 @@ const PLACES: Flows = {
       await desk.record();
       desk.git('switch', '-q', 'main');
     },
-    'a bisect that is left open': async (desk) => {
-      await desk.record();
-      desk.commit();
-      desk.commit();
-      desk.git('bisect', 'start', 'HEAD', 'HEAD~2');
-      expect(await desk.verify()).toMatchObject({ status: 'intact', problems: [] });
-      await desk.record();
-      desk.git('bisect', 'reset');
-    },
     'a flipped byte in the journal': async (desk) => {
       await desk.record();
       const bytes = readFileSync(desk.path(JOURNAL));

@@ -34,13 +34,6 @@ const REWRITES: Flows = {
       desk.git('cherry-pick', 'feature~2..feature');
       desk.git('merge', '-q', '--no-edit', 'feature');
     },
-    'a revert that was verified, and its own revert': async (desk) => {
-      await commits(desk, 2);
-      desk.git('revert', '--no-edit', 'HEAD');
-      await desk.start();
-      desk.commit();
-      desk.git('revert', '--no-edit', 'HEAD~1');
-    },
     'a commit that a branch keeps, reset and recorded after': async (desk) => {
       await commits(desk, 1);
       desk.git('branch', 'kept');

@@ -39,30 +39,24 @@ describe('unusual names', () => {
     ...['$(touch pwned)', 'ünï', '*', ':(top)x'],
   ];
 
-  it('B-42 SES-06 commits files of .forge/skills with any name, byte for byte', () => {
+  it('B-42 SES-06 LAY-07 commits files of .forge/skills with any name, byte for byte, and none of scratch/', () => {
     const project = makeForgeRepository();
-    for (const name of NAMES)
+    const draft = (name: string) => `.forge/memory/short-term/scratch/${name}`;
+    for (const name of NAMES) {
       project.write(`.forge/skills/odd/${name}/${name}.md`, `of ${JSON.stringify(name)}\n`);
+      project.write(draft(name), 'draft\n');
+    }
 
     expectSessionCommit(project, workAndEnd(project));
 
     for (const name of NAMES) {
       const stored = project.git('cat-file', 'blob', `HEAD:.forge/skills/odd/${name}/${name}.md`);
       expect(stored).toBe(`of ${JSON.stringify(name)}`);
+      expect(project.has(draft(name))).toBe(true);
     }
+    expect(project.git('ls-files', '.forge/memory/short-term')).toBe('');
     expect(changedPaths(project)).toEqual([]);
     expect(project.has('pwned')).toBe(false);
-  });
-
-  it('B-42 LAY-07 leaves unusual names in scratch/ out of the commit', () => {
-    const project = makeForgeRepository();
-    for (const name of NAMES) project.write(`.forge/memory/short-term/scratch/${name}`, 'draft\n');
-
-    expectSessionCommit(project, workAndEnd(project));
-
-    expect(project.git('ls-files', '.forge/memory/short-term')).toBe('');
-    for (const name of NAMES) expect(project.has(`.forge/memory/short-term/scratch/${name}`)).toBe(true);
-    expect(changedPaths(project)).toEqual([]);
   });
 
   it('B-42 escapes commit subjects', () => {

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CrashDisk, type State } from '../support/crash-states.js';
 import { hasStrace, traceCalls } from '../support/faults.js';
@@ -148,16 +148,5 @@ describe.skipIf(!hasStrace)('when the power fails', () => {
     expect(made).toBeGreaterThan(0);
     expect(synced).toBeGreaterThan(made);
     expect(stored).toBeGreaterThan(synced);
-  });
-
-  it('LTM-16 B-55 an empty lock from an earlier boot does not block', async () => {
-    const project = begun();
-    for (const content of [Buffer.alloc(0), Buffer.alloc(118)]) {
-      writeFileSync(project.path('.forge/local/lock'), content);
-      expect(await runForge(project, recordArgs(`after ${content.length}`.replace(' ', '-')))).toMatchObject({
-        exitCode: 0,
-      });
-      expect(existsSync(join(project.dir, '.forge/local/lock'))).toBe(false);
-    }
   });
 });

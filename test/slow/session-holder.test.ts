@@ -59,21 +59,6 @@ describe('two agents in one worktree', () => {
     );
   });
 
-  it('SES-07 keeps when forge was last used here, to five seconds', async () => {
-    const project = await makeForge();
-    const used = async (seconds: number): Promise<number> => {
-      await forgeJson(project, ['progress', 'add', 'a line'], { world: at(ada, seconds / 60) });
-      const now = Date.parse('2026-03-01T10:00:00.000Z');
-      return (project.json<{ at: number }>('.git/forge/activity').at - now) / 1000;
-    };
-    await start(project, at(ada, 0));
-    // The last one: the clock was set back.
-    const times = [60, 63, 66, 69, 72, 30];
-    const kept: number[] = [];
-    for (const seconds of times) kept.push(await used(seconds));
-    expect(kept).toEqual([60, 60, 66, 66, 72, 30]);
-  });
-
   it('SES-09 lets one of two concurrent starts win', async () => {
     const project = makeForgeRepository();
     const agents = [new Agent(project), new Agent(project)];
@@ -115,29 +100,6 @@ describe('two agents in one worktree', () => {
       .map((line) => JSON.parse(line) as StartedSession);
     expect(again?.session).toMatchObject({ id: first?.session.id, state: 'running' });
     expect(again?.focus.task).toBe('lexer');
-  });
-});
-
-describe('a dead holder', () => {
-  it('SES-07 counts as gone immediately after a reboot, or if its pid is another process now', async () => {
-    const project = makeForgeRepository();
-    const ada = new Agent(project);
-    for (const change of [{ boot: 'another-boot' }, { pid: process.pid, started: '1' }]) {
-      await ada.json<StartedSession>('session', 'start');
-      await ada.run('progress', 'add', 'half of it');
-      const record = project.json<{ holder: object }>(SESSION);
-      project.write(SESSION, JSON.stringify({ ...record, holder: { ...record.holder, ...change } }));
-      // As if the last forge command here had been run that long ago.
-      const { at } = project.json<{ at: number }>('.git/forge/activity');
-      const passed = 'boot' in change ? 0 : 700_000;
-      project.write('.git/forge/activity', JSON.stringify({ at: at - passed }));
-
-      const again = await ada.json<StartedSession>('session', 'start');
-
-      expect(again.session.state).toBe('started');
-      expect(again.briefing.text).toContain('was interrupted after "half of it": forge start --resume');
-      await ada.run('session', 'end', '--no-commit');
-    }
   });
 });
 

@@ -108,7 +108,7 @@ describe('forge status and git', () => {
     expect(await component(project, 'git')).toMatchObject({ color: 'green', reasons });
   });
 
-  it('VIS-01 without a checkpoint it is neutral until a session has ended and a feature passes', async () => {
+  it('VIS-01 GIT-05 without a checkpoint it is neutral until a session has ended and a feature passes; its command works as printed', async () => {
     const project = await makeForge();
     const color = async (): Promise<string> => (await component(project, 'git')).color;
     await forgeJson(project, ['session', 'start']);
@@ -123,6 +123,8 @@ describe('forge status and git', () => {
       reasons: ['no checkpoint to go back to'],
       fix: ['forge checkpoint create'],
     });
+    await forgeJson(project, ['checkpoint', 'create']);
+    expect(await color()).toBe('green');
   });
 
   it('VIS-01 B-39 a detached HEAD, an unborn branch, a merge in progress', async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Issue } from '../../src/index.js';
+import { atTerminal } from '../support/e2e-terminal.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { startLinear } from '../support/linear-server.js';
 import { issues, run } from '../support/linear-sync.js';
+import { hasTool } from '../support/tools.js';
 
 describe('forge linear, with Linear', () => {
   it('LIN-03 LIN-04 an issue that is done in Linear moves to history', async () => {
@@ -126,5 +129,39 @@ describe('forge linear, with Linear', () => {
     project.write('.forge/config.toml', `${config}\n[linear]\nurl = "${LINEAR_API_URL}"\n`);
     await runForge(project, ['linear', 'list'], { env: { LINEAR_API_KEY } });
     expect(server.requests).toBe(0);
+  });
+});
+
+const pty = hasTool('script');
+
+describe.skipIf(!pty)('forge linear at a terminal', () => {
+  it('LIN-02 new --template bug asks the questions of the form and refuses wrong answers by rule', async () => {
+    const project = await makeForge();
+    const { shown, exitCode } = await atTerminal(
+      project,
+      ['linear', 'new', '--template', 'bug'],
+      [
+        ['title', 'Save fails\r'],
+        ['does not match [BUG] *', '[BUG] Save fails\r'],
+        ['reproduction steps', '\r'],
+        ['reproduction_steps needs an answer', 'Press save\r'],
+        ['expected behavior', 'A file\r'],
+        ['actual behavior', '\r'],
+        ['git bisect range', 'main..dev\r'],
+        ['does not match [a-f0-9]', 'a1b2c3d..e4f5a6b\r'],
+      ],
+    );
+    expect([exitCode, shown]).toEqual([0, expect.stringContaining('LOCAL-1135')]);
+    expect(await issues(project)).toMatchObject([
+      {
+        title: '[BUG] Save fails',
+        type: 'bug',
+        fields: {
+          reproduction_steps: 'Press save',
+          expected_behavior: 'A file',
+          git_bisect_range: 'a1b2c3d..e4f5a6b',
+        },
+      } satisfies Partial<Issue>,
+    ]);
   });
 });

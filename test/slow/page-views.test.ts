@@ -3,14 +3,39 @@ import { statSync, writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { escapeControls } from '../../src/core/text.js';
+import { openForge, type SessionOverview, systemWorld } from '../../src/index.js';
 import type { Answers } from '../../src/ui/api.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { featureFile, makeForge } from '../support/forge-project.js';
 import { NAUGHTY } from '../support/naughty.js';
-import { askApi, closeBrowser, goTo, hasChromium, openFile, openPage, servePage } from '../support/page.js';
-import { makeLived } from '../support/page-project.js';
+import {
+  askApi,
+  closeBrowser,
+  faultsOf,
+  goTo,
+  hasChromium,
+  openFile,
+  openPage,
+  servePage,
+  VIEWS,
+} from '../support/page.js';
+import { knownId, makeLived } from '../support/page-project.js';
+import type { Project } from '../support/project.js';
 
 afterAll(closeBrowser);
+
+async function detailsOf(project: Project): Promise<string[]> {
+  const { records } = await forgeJson<{ records: { id: string }[] }>(project, ['memory', 'log']);
+  const { active, sessions } = await forgeJson<SessionOverview>(project, ['session', 'list']);
+  return [
+    ...['features/CART', `sessions/${active?.id}`, `sessions/${sessions[0]?.id}`],
+    ...[`knowledge/${await knownId(project)}`, `ledger/${records.at(-1)?.id}`, 'recall/cart'],
+  ];
+}
+
+/** Two records each. */
+const CYCLES = 50_000;
+const BATCH = 5000;
 
 describe.skipIf(!hasChromium())('the page in Chromium', () => {
   it('VIS-02 answers within a look: the work, what is proved, memory, and what a person decides', async () => {
@@ -62,7 +87,7 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
       expect(facts).toContain(text);
   });
 
-  it('VIS-02 shows a change after a command by itself', async () => {
+  it('VIS-02 shows a change after a command by itself, and keeps what it showed when the server has ended', async () => {
     const project = await makeLived();
     const server = await servePage(project);
     const { page } = await openPage(server.url);
@@ -75,6 +100,8 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     await page.getByRole('region', { name: 'Constraints' }).getByText('Never charge twice').waitFor();
     await server.close();
     await page.getByText('not connected').waitFor();
+    await page.getByRole('alert').getByText('The server of this page does not answer').waitFor();
+    await page.getByText('Never charge twice').first().waitFor();
   });
 
   it('VIS-02 goes everywhere by keyboard', async () => {
@@ -142,12 +169,53 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     await goTo(page, '#/overview');
     await page.getByRole('region', { name: 'Health' }).getByText('CART.json:1').waitFor();
   });
+
+  it('VIS-02 fits each width, in light and dark; axe finds nothing serious', async () => {
+    const project = await makeLived();
+    const server = await servePage(project);
+    const { page, complaints } = await openPage(server.url);
+    for (const view of [...VIEWS, ...(await detailsOf(project))])
+      for (const width of [360, 768, 1280, 1920])
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize({ width, height: 800 });
+          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+          await goTo(page, `#/${view}`);
+          expect([view, width, colorScheme, await faultsOf(page)]).toEqual([view, width, colorScheme, []]);
+        }
+    expect(complaints).toEqual([]);
+  });
+
+  it('VIS-02 shows 100,000 records a page at a time, and finds an old one', async () => {
+    const project = await makeForge();
+    const forge = openForge(project.dir, { world: systemWorld(process.env, true) });
+    for (let first = 0; first < CYCLES; first += BATCH)
+      await forge.memory.recordMany(
+        Array.from({ length: BATCH }, (_, i) => ({
+          ...{ task_id: `T-${first + i}`, exit_code: 0, classification: 'SUCCESS' as const },
+          environment_valid: true,
+        })),
+      );
+    const server = await servePage(project);
+    const { page, complaints } = await openPage(server.url);
+    await goTo(page, '#/ledger');
+    const log = page.getByRole('region', { name: 'Records of the ledger' });
+    const shows = (text: string): Promise<void> => log.getByText(text, { exact: false }).first().waitFor();
+    await shows(`T-${CYCLES - 1}`);
+    const { records, total } = await askApi<Answers['log']>(server, '/api/log?offset=100&limit=100');
+    expect(total).toBeGreaterThanOrEqual(2 * CYCLES);
+    await page.getByRole('button', { name: 'Older' }).click();
+    await shows(records.at(-1)?.text ?? '');
+    expect(await log.getByRole('row').count()).toBe(101);
+    await page.getByRole('button', { name: 'Newer' }).click();
+    await shows(`T-${CYCLES - 1}`);
+    await page.getByRole('searchbox', { name: 'Text' }).fill('T-31415');
+    await shows('T-31415 exit 0');
+    expect(complaints).toEqual([]);
+  });
 });
 
 const focused = (page: Page): Promise<string | undefined> =>
   page.evaluate(() => (document.activeElement as HTMLElement | null)?.textContent ?? undefined);
-
-afterAll(closeBrowser);
 
 const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 

@@ -1,8 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { openForge } from '../../src/index.js';
-import { hasShim, runFaulty, shimEnv } from '../support/faults.js';
+import { hasShim, shimEnv } from '../support/faults.js';
 import { type FailedForge, forgeJson, runForge, startBinary } from '../support/forge.js';
 import { kills, report } from '../support/kills.js';
 import { begun, record } from '../support/limits.js';
@@ -90,22 +89,6 @@ const stopped = (pid: number): Promise<void> =>
   expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) T /);
 
 describe.skipIf(!hasShim)('a holder of the lock', () => {
-  it('B-53 LTM-16 that is killed does not block the next writer, even one that does not wait', async () => {
-    const project = begun();
-    const fault = { path: '/memory/ledger/', call: 'fsync', kill: true };
-    expect(runFaulty(project.dir, record('killed'), fault).signal).toBe('SIGKILL');
-    expect(readFileSync(lock(project), 'utf8')).toContain('"pid"');
-    await openForge(project.dir, { patience: 0 }).memory.record({
-      task_id: 'T-1',
-      exit_code: 0,
-      classification: 'SUCCESS',
-      idempotency_key: 'next',
-    });
-    await forgeJson(project, recordArgs('killed'));
-    expectKept(project, ['first', 'next', 'killed']);
-    await expectIntact(project);
-  });
-
   /** Stops a writer at this call, takes the lock from it, writes, and lets it go on. */
   async function overtake(
     call: string,

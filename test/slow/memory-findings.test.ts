@@ -75,10 +75,6 @@ const JOURNALED: Record<string, [Damage, Said]> = {
       flipByte(project, file, project.read(file).indexOf('"task_id":"A"', lines[0]?.length) + 11),
     edited(2),
   ],
-  'B-25 a bit that breaks the JSON': [
-    (project, file) => flipByte(project, file, project.read(file).indexOf('{')),
-    unreadable(1, /not JSON/),
-  ],
   'B-26 a removed line': [spoil((lines) => lines.toSpliced(1, 1)), unreadable(2, UNLINKED)],
   'B-26 a line that stands twice': [
     spoil((lines) => lines.toSpliced(1, 0, lines[1] as string)),

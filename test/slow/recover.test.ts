@@ -101,17 +101,6 @@ describe('forge recover', () => {
     expect((await plan(project)).decision).toBe('rollback');
   });
 
-  it('GIT-06 a small failure: continues, records that, and says what to fix', async () => {
-    const project = await withCheckpoint();
-    project.write('src/more.js', 'more\n');
-    const done = await recover(project);
-    expect(done).toMatchObject({ decision: 'continue', divergence: { untracked: 1, files: 0 } });
-    expect(done.next).toEqual(['forge checkpoint create']);
-    const [entry] = (await logOf(project, 'audit')).filter(({ kind }) => kind === 'recovery');
-    expect(entry?.record).toMatchObject({ action: 'continue', checkpoint: 'checkpoint/APP-1-v1' });
-    expect(project.has('src/more.js')).toBe(true);
-  });
-
   it('GIT-06 where no checkpoint was ever made nothing is done, and nothing pauses', async () => {
     const project = await makeForge();
     for (const args of [[], ['--yes'], ['-n']])

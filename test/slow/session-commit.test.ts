@@ -88,18 +88,6 @@ describe('the session-end commit in every kind of repository', () => {
     expect(changedPaths(project)).toEqual(['A  mine.txt']);
   });
 
-  it('SES-06 stays detached on a detached HEAD', () => {
-    const project = makeForgeRepository();
-    project.git('checkout', '-q', '--detach');
-    const main = project.git('rev-parse', 'main');
-
-    expectSessionCommit(project, workAndEnd(project));
-
-    expect(project.git('rev-parse', 'main')).toBe(main);
-    expect(project.git('rev-parse', 'HEAD~1')).toBe(main);
-    expect(project.git('branch', '--show-current')).toBe('');
-  });
-
   it('SES-06 goes to the branch of the linked worktree it was made in', () => {
     const project = makeForgeRepository();
     workAndEnd(project);

@@ -95,6 +95,7 @@ describe('past sessions', () => {
     await forgeJson(project, ['log', 'The rest']);
     const { stderr } = await runForge(project, ['session', 'end']);
     expect(stderr).toContain(`To keep it: git branch NAME ${project.git('rev-parse', 'HEAD')}`);
+    expect(project.git('branch', '--contains', 'HEAD')).not.toContain('main');
   });
 
   it('SES-08 a damaged archive does not hide the others', async () => {

@@ -106,10 +106,21 @@ describe('the server’s clock', () => {
   });
 });
 
+/** Two clones and their server. */
+async function connected() {
+  const [server, [first, second]] = [await startNats(), await clones()];
+  return { server, env: server.env, first, second };
+}
+
+/** Why forge next leaves a task alone. */
+async function reasonOf(project: Project, task: string, env: NodeJS.ProcessEnv) {
+  const { candidates } = await forgeJson<Selection>(project, ['next'], { env });
+  return candidates.find(({ id }) => id === task)?.reason;
+}
+
 describe.skipIf(!hasNats)('claims with NATS', () => {
   it('EVT-03 a focus claims its task, another focus and the end of the session free it', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { env, first, second } = await connected();
     await forgeJson(first, ['start', 'F-1'], { env });
     expect(await forgeError(second, ['start', 'F-1'], { env })).toMatchObject(held);
     expect(await forgeError(second, ['focus', 'set', '--task', 'F-1: Do F-1'], { env })).toMatchObject(held);
@@ -124,14 +135,12 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
   });
 
   it('EVT-03 a finished task is left alone until its result is pulled', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { env, first, second } = await connected();
     await claim(first, 'F-1', { env });
     expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(1);
     first.write('ok', '');
     expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(0);
-    const { candidates } = await forgeJson<Selection>(second, ['next'], { env });
-    expect(candidates.find(({ id }) => id === 'F-1')?.reason).toContain(
+    expect(await reasonOf(second, 'F-1', env)).toContain(
       'which finished it (pull or merge it, or: forge claim F-1)',
     );
     // A person who asks for it gets it.
@@ -139,8 +148,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
   });
 
   it('EVT-03 a stale holder is fenced by the revision: its verify and record are refused', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { server, env, first, second } = await connected();
     await claim(first, 'F-1', { env });
     expect(await forgeError(second, ['claim', 'F-1'], { env })).toMatchObject(held);
     // As if the lease had run out. test/slow/events-fleet.test.ts waits for that.
@@ -151,8 +159,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
   });
 
   it('EVT-03 B-70 while the server is away claims hold on this machine, and are shared when it is back', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { server, env, first, second } = await connected();
     await claim(second, 'F-2', { env });
     await forgeJson(first, ['next'], { env });
     await server.kill();
@@ -174,8 +181,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
   });
 
   it('EVT-03 starting an issue claims it, and only its holder finishes it', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { env, first, second } = await connected();
     const { linear_id: id } = await forgeJson<Issue>(first, ['linear', 'new', 'Wire the login']);
     commitAll(first, 'Issue');
     second.git('checkout', '-q', '-f', '.');
@@ -185,26 +191,22 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     for (const word of ['start', 'done'])
       expect([word, await forgeError(second, ['linear', word, id], { env })]).toMatchObject([word, held]);
     await forgeJson(first, ['linear', 'done', id], { env });
-    const { candidates } = await forgeJson<Selection>(second, ['next'], { env });
-    expect(candidates.find((each) => each.id === id)?.reason).toContain('which finished it');
+    expect(await reasonOf(second, id, env)).toContain('which finished it');
   });
 
   it('EVT-03 what was finished while the server was away is sent when it is back', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { server, env, first, second } = await connected();
     await claim(first, 'F-1', { env });
     await server.kill();
     first.write('ok', '');
     expect((await runForge(first, ['done', 'F-1'], { env })).exitCode).toBe(0);
     await server.start();
     await forgeJson(first, ['next'], { env });
-    const { candidates } = await forgeJson<Selection>(second, ['next'], { env });
-    expect(candidates.find(({ id }) => id === 'F-1')?.reason).toContain('which finished it');
+    expect(await reasonOf(second, 'F-1', env)).toContain('which finished it');
   });
 
   it('EVT-03 what was released is not remembered once the server goes away', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { server, env, first, second } = await connected();
     await claim(second, 'F-1', { env });
     await forgeJson(first, ['next'], { env });
     await forgeJson(second, ['release', 'F-1'], { env });
@@ -216,8 +218,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
   });
 
   it('EVT-03 of two that claimed a task without the server, the loser learns it from next and fleet', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { server, env, first, second } = await connected();
     await server.kill();
     for (const project of [first, second]) await claim(project, 'F-1', { env });
     await server.start();
@@ -236,8 +237,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
   });
 
   it('EVT-03 a release that the server does not get says until when others are refused', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { server, env, first, second } = await connected();
     await claim(first, 'F-1', { env });
     await server.kill();
     await claim(second, 'F-2', { env });
@@ -253,8 +253,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
   });
 
   it('B-76 a claim with escape codes is shown as data', async () => {
-    const [server, [first]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { server, env, first } = await connected();
     await claim(first, 'F-2', { env });
     const kv = await kvOf(server);
     const own = (await kv.get('task.F-2'))?.json<object>();
@@ -269,8 +268,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
   });
 
   it('EVT-03 a session for which others hold every task says so', async () => {
-    const [server, [first, second]] = [await startNats(), await clones()];
-    const { env } = server;
+    const { env, first, second } = await connected();
     for (const id of ['F-1', 'F-2']) await claim(first, id, { env });
     const { stderr } = await runForge(second, ['start'], { env });
     expect(stderr).toMatch(/No task is set: everything left is blocked; F-1 waits for /);

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { MemoryReport } from '../../src/index.js';
-import { BIN, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { HUMAN, verify } from '../support/memory.js';
 import { contest, copyTo, P, promote, recordAll, times } from '../support/patterns.js';
@@ -22,7 +22,7 @@ see "write the file first" true
 [ $n -gt 22 ] && see "too late" true
 [ $n -eq 3 ] && see "seen too rarely" true
 [ $n -eq 4 ] && see "seen too rarely" true
-if [ $n -eq 7 ]; then see "cheating pays" true; "$NODE" "$FORGE" memory record --task x --exit-code 0; fi
+if [ $n -eq 7 ]; then see "cheating pays" true; forge memory record --task x --exit-code 0; fi
 sleep \${NAP:-0}
 exit 0
 `;
@@ -33,28 +33,18 @@ async function makeWork(features: number): Promise<Project> {
   project.write('agent.sh', AGENT);
   chmodSync(project.path('agent.sh'), 0o755);
   project.write('.gitignore', '.count\ndone/\n');
-  const list = Array.from({ length: features }, (_, i) => ({
-    id: `F-${i + 1}`,
-    name: `Feature ${i + 1}`,
-    tests: [`test -f done/F-${i + 1}`],
-  }));
-  for (const { id, name, tests } of list)
-    await forgeJson(project, ['feature', 'add', '--no-run', id, name, '--test', tests[0] as string]);
+  for (let i = 1; i <= features; i++)
+    await forgeJson(project, `feature add --no-run F-${i} "Feature ${i}" --test "test -f done/F-${i}"`);
   commitAll(project, 'Set up');
   return project;
 }
 
-const ENV = { NODE: process.execPath, FORGE: BIN };
-const LOOP = ['loop', '--max-failures', '99'];
+const loopOf = (cycles: number): string => `loop --max-failures 99 --max-cycles ${cycles} -- ./agent.sh`;
 
 describe('a governed loop', () => {
   it('GOV-02 LTM-06 LTM-08 LTM-09 LTM-12 runs 25 cycles with promotions, a contested pattern and a refused builder', async () => {
     const project = await makeWork(25);
-    const { exitCode, stderr } = await runBinary(
-      project.dir,
-      [...LOOP, '--max-cycles', '25', '--', './agent.sh'],
-      { env: ENV },
-    );
+    const { exitCode, stderr } = runBinary(project.dir, loopOf(25));
     expect([exitCode, stderr.includes('Error')]).toEqual([0, false]);
     const report = await forgeJson<MemoryReport>(project, ['memory', 'report']);
     const led = report.cycles
@@ -88,18 +78,12 @@ describe('a governed loop', () => {
   it('GOV-02 LTM-16 survives kill -9 at any moment: each cycle is recorded once, and the next loop works', async () => {
     const project = await makeWork(8);
     for (let kill = 0; kill < 6; kill++) {
-      const loop = startBinary(project.dir, [...LOOP, '--max-cycles', '8', '--', './agent.sh'], {
-        ...ENV,
-        NAP: '0.05',
-      });
+      const loop = startBinary(project.dir, loopOf(8), { NAP: '0.05' });
       await new Promise((done) => setTimeout(done, 150 + 90 * kill));
       loop.kill('SIGKILL');
       await new Promise((done) => loop.once('close', done));
     }
-    const { exitCode } = await runBinary(project.dir, [...LOOP, '--max-cycles', '8', '--', './agent.sh'], {
-      env: ENV,
-    });
-    expect(exitCode).toBe(0);
+    expect(runBinary(project.dir, loopOf(8)).exitCode).toBe(0);
     const { cycles, memory_integrity_status } = await forgeJson<MemoryReport>(project, ['memory', 'report']);
     expect(memory_integrity_status).toBe('intact');
     expect(new Set(cycles.map(({ execution }) => execution)).size).toBe(cycles.length);

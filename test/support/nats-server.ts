@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectNats, type NatsConnection } from '@nats-io/transport-node';
@@ -24,11 +24,9 @@ export interface NatsServer {
   start(): Promise<void>;
   /** SIGSTOP and SIGCONT. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Changes the rest of the configuration for the next start. */
-  configure(rest: string): void;
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
@@ -43,28 +41,13 @@ const answers = (port: number): Promise<boolean> =>
     socket.once('data', () => socket.destroy());
   });
 
-export const JETSTREAM = (folder: string): string => `jetstream { store_dir: ${JSON.stringify(folder)} }\n`;
-
 /** A server on loopback. `rest` is configuration; JetStream is on unless it is `off`. */
-export async function startNats({
-  rest = '',
-  jetstream = true,
-  port: wanted,
-}: {
-  rest?: string;
-  jetstream?: boolean;
-  port?: number;
-} = {}): Promise<NatsServer> {
+export async function startNats({ rest = '', jetstream = true } = {}): Promise<NatsServer> {
   const folder = makeFolder('forge-nats-');
-  const port = wanted ?? (await freePort());
+  const port = await freePort();
   const file = join(folder, 'nats.conf');
-  mkdirSync(join(folder, 'store'));
-  const configure = (more: string): void =>
-    writeFileSync(
-      file,
-      `listen: 127.0.0.1:${port}\n${jetstream ? JETSTREAM(join(folder, 'store')) : ''}${more}\n`,
-    );
-  configure(rest);
+  const kept = jetstream ? `jetstream { store_dir: ${JSON.stringify(folder)} }\n` : '';
+  writeFileSync(file, `listen: 127.0.0.1:${port}\n${kept}${rest}\n`);
   let process: ChildProcess | undefined;
   const kill = async (): Promise<void> => {
     if (!process || process.exitCode !== null || process.signalCode !== null) return;
@@ -80,7 +63,7 @@ export async function startNats({
   onTestFinished(kill);
   const url = `nats://127.0.0.1:${port}`;
   return {
-    ...{ port, url, kill, start, configure, env: { NATS_URL: url } },
+    ...{ port, url, kill, start, env: { NATS_URL: url } },
     signal: (name) => void process?.kill(name),
   };
 }
@@ -98,11 +81,8 @@ export async function startSilent(greeting = ''): Promise<{ url: string; env: Re
 }
 
 /** The library's own client, as somebody else's program. */
-export async function client(
-  server: Pick<NatsServer, 'port'>,
-  options: object = {},
-): Promise<NatsConnection> {
-  const connection = await connectNats({ servers: `127.0.0.1:${server.port}`, ...options });
+export async function client({ port }: Pick<NatsServer, 'port'>): Promise<NatsConnection> {
+  const connection = await connectNats({ servers: `127.0.0.1:${port}` });
   onTestFinished(() => connection.close().catch(() => undefined));
   return connection;
 }
@@ -154,41 +134,24 @@ export async function startCluster(): Promise<NatsServer[]> {
       }),
     ),
   );
-  const urls = servers.map(({ url }) => url).join(',');
-  for (const server of servers) server.env.NATS_URL = urls;
-  await settled(servers);
+  const urls = servers.map(({ url }) => url);
+  for (const server of servers) server.env.NATS_URL = urls.join(',');
+  await settled(urls);
   return servers;
 }
 
 /** Until JetStream has a leader among those that run. */
-export async function settled(servers: readonly NatsServer[]): Promise<void> {
+async function settled(servers: string[]): Promise<void> {
   const { jetstreamManager } = await import('@nats-io/jetstream');
-  await expect
-    .poll(
-      async () => {
-        try {
-          const connection = await connectNats({
-            servers: servers[0]?.env.NATS_URL?.split(',') ?? [],
-            timeout: 1000,
-            reconnect: false,
-          });
-          try {
-            const manager = await jetstreamManager(connection, { timeout: 1000 });
-            await manager.streams.add({
-              name: 'PROBE',
-              subjects: ['probe'],
-              num_replicas: Math.min(3, servers.length),
-            });
-            await manager.streams.delete('PROBE');
-            return true;
-          } finally {
-            await connection.close();
-          }
-        } catch {
-          return false;
-        }
-      },
-      { timeout: 60_000, interval: 300 },
-    )
-    .toBe(true);
+  const probe = async (): Promise<boolean> => {
+    const connection = await connectNats({ servers, timeout: 1000, reconnect: false });
+    try {
+      const manager = await jetstreamManager(connection, { timeout: 1000 });
+      await manager.streams.add({ name: 'PROBE', subjects: ['probe'], num_replicas: servers.length });
+      return await manager.streams.delete('PROBE');
+    } finally {
+      await connection.close();
+    }
+  };
+  await expect.poll(() => probe().catch(() => false), { timeout: 60_000, interval: 300 }).toBe(true);
 }

@@ -106,7 +106,7 @@ const doubtOf = (feature: Feature): string =>
 function brokenSince({ id, status }: Feature, regressions: Readonly<Record<string, string>>): string {
   const commit = regressions[id];
   if (status !== 'failing' || commit === undefined) return '';
-  return `; it passed ${commit === '' ? 'before' : `at ${commit.slice(0, 12)}`} (forge feature show ${id})`;
+  return `; it passed ${commit === '' ? 'before' : `when HEAD was ${commit.slice(0, 12)}`} (forge feature show ${id})`;
 }
 
 const SHOWN_PROGRESS = 5;

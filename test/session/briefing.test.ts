@@ -95,7 +95,7 @@ describe('forge briefing', () => {
     await runForge(project, ['done', 'F-1']);
     const head = project.git('rev-parse', 'HEAD').slice(0, 12);
     expect((await runForge(project, ['briefing'])).stdout).toContain(
-      `\n  Status: failing; it passed at ${head} (forge feature show F-1)\n`,
+      `\n  Status: failing; it passed when HEAD was ${head} (forge feature show F-1)\n`,
     );
   });
 

@@ -114,7 +114,7 @@ export class Disk {
     const known = new Map(Object.entries(readWritten(this.layout)));
     for (const { path, bytes } of own) {
       known.delete(paths.shown(this.layout, path));
-      if (bytes) known.set(paths.shown(this.layout, path), digest(bytes));
+      known.set(paths.shown(this.layout, path), bytes ? digest(bytes) : REMOVED);
     }
     files.writeHint(paths.writtenFile(this.layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
   }
@@ -154,6 +154,7 @@ export class Disk {
     if (this.exists(path)) this.note(path);
     if (this.dryRun) return;
     files.removePath(path);
+    this.recordOwn([{ path, bytes: null }]);
     keepCopy(this.layout, { path, bytes: null });
   }
 
@@ -242,11 +243,14 @@ export const keptFiles = (layout: paths.Layout): { path: string; copy: string }[
 /** More files than change between two commits. */
 const MAX_RECORDED = 2000;
 
+/** In place of a digest. */
+const REMOVED = '';
+
 const readWritten = (layout: paths.Layout): Record<string, string> =>
   files.readHint(paths.writtenFile(layout)) ?? {};
 
-/** True for the bytes that forge itself wrote last. */
-export const wasWritten = (layout: paths.Layout, path: string, bytes: Buffer): boolean =>
-  readWritten(layout)[paths.shown(layout, path)] === digest(bytes);
+/** True for the bytes that forge itself wrote last, and for a missing file (null) that it removed. */
+export const wasWritten = (layout: paths.Layout, path: string, bytes: Buffer | null): boolean =>
+  readWritten(layout)[paths.shown(layout, path)] === (bytes ? digest(bytes) : REMOVED);
 
 const digest = (bytes: Buffer): string => sha256(bytes).slice(0, 32);

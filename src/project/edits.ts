@@ -4,7 +4,13 @@ import { ForgeError } from '../core/error.js';
 import { configFile, shown, shownFrom } from '../core/paths.js';
 import { firstPaths } from '../core/text.js';
 import { operationInProgress } from '../git/repository.js';
-import { differingFrom, readUncommitted, trackedFiles } from '../git/status.js';
+import {
+  differingFrom,
+  type FileState,
+  readUncommitted,
+  restoreDeleted,
+  trackedFiles,
+} from '../git/status.js';
 import type { Context } from './project.js';
 
 /** Files that agents rely on that differ from HEAD and were not last written by forge. A commit accepts them. */
@@ -13,8 +19,7 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
   const fromTop = (path: string): string => shownFrom(repository.root, path);
   const isForeign = (path: string): boolean => {
     try {
-      const bytes = disk.read(path);
-      return bytes !== null && !wasWritten(layout, path, bytes);
+      return !wasWritten(layout, path, disk.read(path));
     } catch (error) {
       // A symlink or a folder.
       if (error instanceof ForgeError) return true;
@@ -23,7 +28,10 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
   };
   const relied = reliedPaths(layout).map(fromTop);
   // Doctor reports conflicts.
-  const changed = (await readUncommitted(git, relied)).filter(({ kind }) => kind !== 'unmerged');
+  // A deletion in the index is the person's own (git rm).
+  const isOpen = ({ kind, isGone, worktree }: FileState): boolean =>
+    kind !== 'unmerged' && (!isGone || worktree === 'D');
+  const changed = (await readUncommitted(git, relied)).filter(isOpen);
   const edited = changed.filter(({ path }) => isForeign(join(repository.root, path)));
   const isMerge = edited.length > 0 && operationInProgress(repository) === 'a merge';
   // A merge brings files of the other branch as they are.
@@ -35,6 +43,22 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
   const isCommitted = async (): Promise<boolean> =>
     (await trackedFiles(git, [fromTop(configFile(layout))])).length > 0;
   return foreign.length > 0 && (await isCommitted()) ? foreign.map((path) => shown(layout, path)) : [];
+}
+
+/** Before forge's own commit: what another program deleted comes back, because nobody asked for a commit of it. */
+export async function putBackDeleted(context: Context): Promise<void> {
+  const { git, disk, layout, repository } = context;
+  if (!git || !repository || disk.dryRun) return;
+  const foreign = await findForeignEdits(context);
+  const deleted = foreign.filter((name) => !disk.exists(join(layout.root, name)));
+  if (deleted.length === 0) return;
+  await restoreDeleted(
+    git,
+    deleted.map((name) => shownFrom(repository.root, join(layout.root, name))),
+  );
+  context.warnings.push(
+    `Deleted outside forge, and put back: ${firstPaths(deleted)}. To remove a file: git rm FILE`,
+  );
 }
 
 export const FOREIGN_EDITS_COMMAND = 'git status .forge';

@@ -32,6 +32,7 @@ import { endKey } from '../learning/rules.js';
 import { requireVerified, verifyAndRepair } from '../ledger/integrity.js';
 import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { rebuildViews } from '../ledger/view.js';
+import { putBackDeleted } from '../project/edits.js';
 import { type Context, isBuilding, observerOf, orWarn, readConfig, timestamp } from '../project/project.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
@@ -120,6 +121,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const isWanted = input.commit ?? readConfig(context).session.commit;
   if (isWanted) await refuseUncommitted(context);
+  if (isWanted) await warnOnGitFailure(context, () => putBackDeleted(context));
   const isVerified = (await warnOnGitFailure(context, () => requireVerified(context))) !== null;
   // Damage must be found now, or the session would end without storing its learnings.
   if (learnings.length > 0) listKnowledge(context);

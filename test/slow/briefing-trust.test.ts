@@ -90,6 +90,39 @@ describe('uncommitted files', () => {
     expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
   });
 
+  it('SES-06 LTM-04 deleted archives, lessons and features are named, and no end of a session commits it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'F-1', 'Part', '--no-run']);
+    await forgeJson(project, ['session', 'start', '--task', 'one']);
+    await forgeJson(project, ['session', 'end', '--learned', 'Mind the gap']);
+    const folders = ['sessions', 'long-term/learned.d', 'long-term/features.d'];
+    const list = () => folders.flatMap((folder) => readdirSync(project.path(`.forge/memory/${folder}`)));
+    const before = list();
+    for (const folder of folders)
+      for (const name of readdirSync(project.path(`.forge/memory/${folder}`)))
+        rmSync(project.path(`.forge/memory/${folder}/${name}`));
+    expect((await runForge(project, ['memory', 'verify'])).stdout).toContain('edited outside forge');
+    await forgeJson(project, ['session', 'start', '--task', 'two']);
+    const { stderr } = await runForge(project, ['session', 'end', '--next', 'x']);
+    expect(stderr).toMatch(/^! Deleted outside forge, and put back: \.forge\/memory\//m);
+    expect(project.git('log', '--diff-filter=DR', '--format=%h')).toBe('');
+    expect(list()).toEqual(expect.arrayContaining(before));
+    // What forge or git rm removed stays removed.
+    await forgeJson(project, ['feature', 'remove', 'F-1']);
+    project.git(
+      'rm',
+      '-q',
+      ...readdirSync(project.path('.forge/memory/sessions'))
+        .slice(0, 1)
+        .map((name) => `.forge/memory/sessions/${name}`),
+    );
+    await forgeJson(project, ['session', 'start', '--task', 'three']);
+    expect((await runForge(project, ['session', 'end', '--next', 'y'])).stderr).not.toContain('put back');
+    expect(
+      project.git('show', '--no-renames', '--diff-filter=D', '--format=', '--name-only').split('\n').filter(Boolean).length,
+    ).toBe(2);
+  });
+
   it('SES-03 LTM-04 files that a merge in progress brought, and its conflicts, are not named as edited', async () => {
     const project = await makeConflict();
     project.git('merge', '--abort');

@@ -129,7 +129,12 @@ function renderFeature(feature: ShownFeature, style: Style): string {
     ['depends on', blockersOf(feature).join(', ')],
     ['priority', String(priority)],
     ['issue', linear_issue ?? ''],
-    ['passes since', verified_at ? `${verified_at} ${describeCommit(verified_commit, verified_dirty)}` : ''],
+    [
+      'passes since',
+      verified_at && feature.status === 'passing'
+        ? `${verified_at} ${describeCommit(verified_commit, verified_dirty)}`
+        : '',
+    ],
     ['confirmed', confirmed_at ? `${confirmed_at} by a person; its tests were never seen to fail` : ''],
     ['last run', last_run ? describeRun(last_run) : ''],
     ['last pass', last_pass ? describeRun(last_pass) : ''],

@@ -23,7 +23,7 @@ import { textsIn } from '../ledger/record.js';
 import type { Context } from '../project/project.js';
 import { ARCHIVED_SESSION, focusIn, isStoredId, LOG_DAY, RESUMED } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { archivedIds, readProgressText } from '../session/store.js';
+import { archivedIds, kfrIn, readProgressText } from '../session/store.js';
 import { isShipped } from '../trust/trust.js';
 import type { Document } from './engine.js';
 
@@ -137,11 +137,13 @@ function archiveGroups(context: Context): StoredGroup[] {
         // Its log has the NEXT line.
         const { started_at, progress: lines = [] } = archive;
         const log = logDocuments(id, started_at, lines);
+        const isCarriedOn = archive.resumed_by !== undefined && kfrIn(archive).entries.length > 0;
+        const left = isCarriedOn ? [] : workingMemory(id, started_at, archive.kfr);
         const { task } = focusIn(archive);
         // A feature or an issue is a document already.
         const isText = task !== null && !/^[\w.-]+: /.test(task);
         const goal = isText ? [document('session', `${id}:task`, task, { session: id, at: started_at })] : [];
-        return { documents: [...goal, ...log, ...workingMemory(id, started_at, archive.kfr)], isMore: false };
+        return { documents: [...goal, ...log, ...left], isMore: false };
       },
     };
   });
@@ -185,14 +187,17 @@ const logDocuments = (session: string, started: string, lines: readonly string[]
   });
 };
 
-/** The answered questions, and the entries that expired with their task or their session. */
+/** The answered questions, and the entries that were dismissed or expired with their task or their session. */
 const workingMemory = (session: string, at: string, kfr: unknown): Document[] => {
   const { entries, closed } = (kfr ?? {}) as Partial<Kfr>;
   const expired = [
     ...objectsIn(entries),
-    ...objectsIn(closed).filter(({ outcome }) => outcome === 'expired'),
+    ...objectsIn(closed).filter(({ outcome }) => outcome === 'expired' || outcome === 'dismissed'),
   ];
-  const rows = expired.map(({ id, kind, text }) => ({ id: String(id), text: `${kind}: ${text}` }));
+  const rows = expired.map(({ id, kind, text, words }) => ({
+    id: String(id),
+    text: `${kind}: ${text}${words ? ` → dismissed: ${words}` : ''}`,
+  }));
   return [...rows, ...answersIn(kfr)].map(({ id, text }) =>
     document('session', `${session}:${id}`, text, { session, at }),
   );

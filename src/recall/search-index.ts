@@ -20,7 +20,7 @@ import {
 import { termsOf } from './terms.js';
 
 /** The version of the tables, of the documents and of the term rules. */
-const VERSION = 15;
+const VERSION = 16;
 /** Documents per call of the library. */
 const BATCH = 500;
 /** ms to wait for another writing process. */

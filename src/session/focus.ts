@@ -6,7 +6,7 @@ import { checkId, checkInput, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { usesClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
-import { type AddedFeature, addFeature } from '../feature/feature.js';
+import { type AddedFeature, addFeature, listFeatures } from '../feature/feature.js';
 import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { LOCAL, namesTask, taskLine, type Unit } from '../feature/tasks.js';
@@ -168,7 +168,10 @@ export async function addFeatureToWork(
   const feature = added.features[0] as Feature;
   try {
     const isFree = readRunning(context) !== null && showFocus(context).task === null && !isBuilding(context);
-    if (!isFree || blockersOf(feature).length > 0) return added;
+    const { features } = listFeatures(context);
+    const isDone = (id: string): boolean =>
+      features.some((other) => other.id === id && other.status === 'passing');
+    if (!isFree || !blockersOf(feature).every(isDone)) return added;
     await turnFocus(context, { task: feature.id });
     context.warnings.push(`${feature.id} is the task now: forge focus show`);
   } catch (error) {

@@ -141,11 +141,16 @@ function row(session: ArchivedSession, all: readonly string[]): SessionRow {
   };
 }
 
+/** Nobody works in an interrupted one any more. */
+function runningRow(context: Context, running: RunningSession, all: readonly string[]): SessionRow {
+  const isOver = judgeRunning(context, running).state === 'interrupted';
+  return { ...row(runningArchive(context, running), all), ...(isOver ? { status: 'interrupted' } : {}) };
+}
+
 function activeRow(context: Context, running: RunningSession, all: readonly string[]) {
   const verdict = judgeRunning(context, running);
   return {
-    ...row(runningArchive(context, running), all),
-    ...(verdict.state === 'interrupted' ? { status: 'interrupted' as const } : {}),
+    ...runningRow(context, running, all),
     task: showFocus(context).task,
     holder: verdict.state === 'same' ? 'you' : verdict.why,
     open_questions: openEntries(readKfr(context)).length,
@@ -169,15 +174,15 @@ export function showSession(context: Context, input: { id: string }): SessionDet
   const running = readRunning(context);
   const latest = input.id === 'latest' ? (running ?? recentArchives(context).at(-1))?.id : undefined;
   const id = latest ?? input.id;
-  const session =
-    running && isCalled(running.id, id) ? runningArchive(context, running) : requireArchive(context, id);
+  const live = running && isCalled(running.id, id) ? running : null;
+  const session = live ? runningArchive(context, live) : requireArchive(context, id);
   const ids = new Set(session.learned);
   const lessons = listKnowledge(context).learnings.filter(
     (learning) => ids.has(learning.id) || learning.session === session.id,
   );
   return {
     session: {
-      ...row(session, archivedIds(context)),
+      ...(live ? runningRow(context, live, archivedIds(context)) : row(session, archivedIds(context))),
       learned: lessons.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : [])),
       failed: lessons.flatMap((entry) => (entry.kind === 'failure' ? [entry.issue] : [])),
       goal: session.goal ?? null,

@@ -166,7 +166,11 @@ function suggest(context: Context, features: readonly Feature[], session: Where[
     ...(session?.open_questions ? ['forge kfr list'] : []),
     ...(features.length === 0 ? ['forge feature add "First thing to build"'] : []),
   ];
-  const work = task?.source === 'feature' ? workOn(context, task, features) : [];
+  const chosen = task?.source === 'feature' ? workOn(context, task, features) : [];
+  // Another task has to wait for the answer.
+  const work = session?.open_questions
+    ? chosen.filter((line) => !line.startsWith('forge focus set'))
+    : chosen;
   if (session?.interrupted) return [...first, `forge start --resume ${session.id}`, ...work];
   if (session)
     return [...first, 'forge log "what you just did"', ...work, 'forge end --next "what comes next"'];

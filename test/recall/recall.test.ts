@@ -10,7 +10,7 @@ import {
   search,
 } from '../../src/recall/engine.js';
 import { readQuery } from '../../src/recall/terms.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makeStarted } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
@@ -119,6 +119,29 @@ describe('forge recall', () => {
     expect(await only('painted')).toEqual([theirId, theirId]);
     expect(await only(`session:${mineId}`, 'swept')).toEqual([mineId, mineId]);
     expect(await only(`session:${theirId}`, 'attic')).toEqual([theirId, theirId]);
+  });
+
+  it('AGT-03 SES-13 finds a dismissed question with its reason, and working memory of a resumed session once', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start', '--task', 'sums']);
+    const patch = (...args: string[]) => forgeJson(project, ['kfr', 'patch', ...args]);
+    await patch(
+      '--add',
+      'OpenQuestion:compound or simple interest?',
+      '--add',
+      'OpenQuestion:commas or dots?',
+    );
+    await patch('--dismiss', 'kfr-1=the bank computes it');
+    const gone = { world: { holder: agent('other'), liveness: () => 'gone' as const } };
+    await forgeJson(project, ['session', 'start', '--resume', 'latest'], gone);
+    await patch('--resolve', 'kfr-2=dots');
+    await forgeJson(project, ['session', 'end']);
+    const texts = async (word: string) =>
+      (await recall(project, word)).hits.map(({ text }) => text).filter((text) => text.includes(word));
+    expect(await texts('compound')).toEqual([
+      'OpenQuestion: compound or simple interest? → dismissed: the bank computes it',
+    ]);
+    expect(await texts('commas')).toEqual(['commas or dots? → dots']);
   });
 
   it('AGT-03 searches notes, knowledge, features, sessions, findings, skills and commits, and explains each hit', async () => {

@@ -102,4 +102,21 @@ describe('forge focus', () => {
     await forgeJson(project, ['focus', 'set', '--task', '-'], { stdin: 'from stdin\n' });
     expect(project.json(FOCUS)).toMatchObject({ task: 'from stdin', files: ['a'] });
   });
+
+  it('SES-05 KFR-09 takes an added feature whose blockers pass; with an open question proposes no other task', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'First', '--test', 'test -f a', '--no-run']);
+    project.write('a', '');
+    await forgeJson(project, ['session', 'start', '--task', 'first']);
+    await runForge(project, ['feature', 'confirm', 'A'], { terminal: true });
+    await runForge(project, ['done', 'A']);
+    await forgeJson(project, ['focus', 'clear']);
+    await forgeJson(project, ['feature', 'add', 'B', 'Second', '--blocked-by', 'A', '--test', 'false']);
+    expect((await forgeJson<{ task: string }>(project, ['focus', 'show'])).task).toBe('B: Second');
+    await forgeJson(project, ['focus', 'set', '--task', 'elsewhere']);
+    const next = async () => (await forgeJson<{ next: string[] }>(project, [])).next.join();
+    expect(await next()).toContain('forge focus set B');
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which?']);
+    expect(await next()).not.toContain('forge focus set');
+  });
 });

@@ -119,7 +119,10 @@ describe('uncommitted files', () => {
     await forgeJson(project, ['session', 'start', '--task', 'three']);
     expect((await runForge(project, ['session', 'end', '--next', 'y'])).stderr).not.toContain('put back');
     expect(
-      project.git('show', '--no-renames', '--diff-filter=D', '--format=', '--name-only').split('\n').filter(Boolean).length,
+      project
+        .git('show', '--no-renames', '--diff-filter=D', '--format=', '--name-only')
+        .split('\n')
+        .filter(Boolean).length,
     ).toBe(2);
   });
 

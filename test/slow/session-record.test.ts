@@ -166,7 +166,9 @@ describe('an empty chat', () => {
     await claude(project, 'session-start');
     project.write('a.txt', 'x');
     await claude(project, 'session-end');
-    expect(await forgeJson(project, ['session', 'list'])).toMatchObject({ active: { status: 'interrupted' } });
+    expect(await forgeJson(project, ['session', 'list'])).toMatchObject({
+      active: { status: 'interrupted' },
+    });
     const other = await talking();
     await patch(other, [QUESTION]);
     await claude(other, 'session-end');

@@ -9,6 +9,8 @@ const PAGE = fileURLToPath(new URL('../../README.md', import.meta.url));
 describe('README.md', () => {
   it('prints what it says, when all of it is typed in its order', async () => {
     const page = readFileSync(PAGE, 'utf8');
+    // The two commands that do all the set-up are found by these marks.
+    expect(page.match(/^```sh \S+$/gm)).toEqual(['```sh main-job', '```sh tests']);
     const place = makeShop();
     const commands = firstCommands(page);
     expect(commands.map((command) => command.split(' ', 2).join(' '))).toEqual([

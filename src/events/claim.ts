@@ -234,6 +234,6 @@ export function warnLost(context: Context): void {
 export async function refreshHeld(context: Context, ms = BUDGET): Promise<void> {
   await renewClaims(context, ms, true);
   await withBucket(context, ms, (bucket) => readHeld(context, bucket, ms));
-  // Who holds them is known only now.
+  // The holders are known only now.
   warnLost(context);
 }

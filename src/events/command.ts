@@ -173,14 +173,10 @@ export const releaseGroup: Group = {
       writes: true,
       run: (call, id) => call.forge().release({ id: id as string }),
       render: ({ task, holder, until }, style) => {
-        const now = holder
-          ? `held by ${holder}.`
-          : until
-            ? `taken for others until ${style.time(until)}.`
-            : '';
-        return now
-          ? `${style.good('✓')} Your claim is gone. ${style.strong(task)} is ${now}`
-          : `${style.good('✓')} ${style.strong(task)} is free`;
+        const [gone, name] = [`${style.good('✓')} Your claim is gone.`, style.strong(task)];
+        if (holder !== undefined) return `${gone} ${name} is held by ${holder}.`;
+        if (until !== undefined) return `${gone} Others can take ${name} after ${style.time(until)}.`;
+        return `${style.good('✓')} ${name} is free`;
       },
     }),
   ],

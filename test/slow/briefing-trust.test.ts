@@ -107,7 +107,7 @@ describe('uncommitted files', () => {
     expect(stderr).toMatch(/^! Deleted outside forge, and put back: \.forge\/memory\//m);
     expect(project.git('log', '--diff-filter=DR', '--format=%h')).toBe('');
     expect(list()).toEqual(expect.arrayContaining(before));
-    // What forge or git rm removed stays removed.
+    // Files that forge or git rm removed stay removed.
     await forgeJson(project, ['feature', 'remove', 'F-1']);
     project.git(
       'rm',

@@ -242,7 +242,7 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     await server.kill();
     await claim(second, 'F-2', { env });
     const { stdout } = await runForge(first, ['release', 'F-1'], { env });
-    expect(stdout).toMatch(/^✓ Your claim is gone\. F-1 is taken for others until \d{4}-/);
+    expect(stdout).toMatch(/^✓ Your claim is gone\. Others can take F-1 after \d{4}-/);
     await server.start();
     await claim(first, 'F-2', { env });
     const { stderr } = await runForge(second, ['next'], { env });

@@ -1,11 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
-import { quoteWord } from '../core/argv.js';
+import { formatArgv, quoteWord } from '../core/argv.js';
 import { ForgeError, usage, withHint } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
 import { namesLike } from '../core/text.js';
 import { commandWords, GROUPS, inFull, SHORT_WAYS, specsOf } from './groups.js';
 import {
   type CommandSpec,
+  flagOf,
   GLOBAL_OPTIONS,
   type GlobalFlags,
   helpOf,
@@ -40,6 +41,8 @@ export async function parseArgv(
   const specs = await specsOf(words[0]);
   if (specs.length > 0)
     addGroup(program, words, specs, (found) => {
+      const quoted = withQuotedCommand(argv, found.args, found.spec);
+      if (quoted) throw usage('command.unquoted', `Put quotes around it: ${quoted}`);
       invocation = found;
     });
   // Any other word is an error, for which the names are enough.
@@ -53,7 +56,9 @@ export async function parseArgv(
     if (error.exitCode !== 0) {
       const [parent] = program.commands;
       const { args = [] } = parent?.commands.find((command) => command.name() === words[1]) ?? parent ?? {};
-      throw wrongCall(error, words, specs, { spec, quoted: spec && withQuotes(argv, args, spec) });
+      const asText = error.code === 'commander.excessArguments' ? withQuotes : () => undefined;
+      const quoted = spec && (withQuotedCommand(argv, args, spec) ?? asText(argv, args, spec));
+      throw wrongCall(error, words, specs, { spec, quoted });
     }
     const { commandHelp } = await import('./help.js');
     const isOwn = specs.length === 0 || spec === own;
@@ -162,6 +167,28 @@ function withQuotes(argv: readonly string[], args: readonly string[], spec: Comm
   return typed([...argv.slice(0, at), text.join(' '), ...argv.slice(at + text.length)]);
 }
 
+/** `--verify python3 -m unittest` would run `python3`, which passes. Undefined if the command is one word before `--`. */
+function withQuotedCommand(
+  given: readonly string[],
+  args: readonly string[],
+  spec: CommandSpec,
+): string | undefined {
+  const valued = optionsOf(spec)
+    .map(flagOf)
+    .filter(({ value }) => value !== null);
+  const names = valued.flatMap((flag) => flag.names);
+  const option = valued.find(({ value }) => value === 'command')?.names[0];
+  const argv = given.flatMap((word) => (word.startsWith(`${option}=`) ? word.split(/=(.*)/s, 2) : [word]));
+  const at = argv.lastIndexOf(option ?? '') + 1;
+  if (at === 0 || /\s/.test(argv[at] ?? '')) return undefined;
+  const isOwn = (i: number): boolean => names.includes(argv[i - 1] ?? '');
+  const isShort = /^-\w$/.test(argv[at + 1] ?? '') && isOwn(at + 2);
+  const last = argv.findLastIndex((word, i) => word === args.at(-1) && !isOwn(i));
+  const end = Math.max(last, isShort ? at + 2 : 0) + 1;
+  if (end <= at + 1 || argv.slice(at, end).includes('--')) return undefined;
+  return typed([...argv.slice(0, at), formatArgv(argv.slice(at, end)), ...argv.slice(end)]);
+}
+
 /** `forge done LOGIN` in place of "Did you mean LOGIN?", for a word of argv that the message quotes. */
 export function withCall(error: unknown, argv: readonly string[]): unknown {
   if (!(error instanceof ForgeError)) return error;
@@ -186,6 +213,7 @@ function wrongCall(
   const help = `${name} --help`;
   // `commander.unknownOption` → `command.unknown_option`
   const code = given.replace('commander.', 'command.').replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+  if (quoted) return usage(code, `Put quotes around it: ${quoted}`, { hint: help });
   const message = `${what.charAt(0).toUpperCase()}${what.slice(1)}${/[.?!]$/.test(what) ? '' : '.'}`;
   const names = specs.map((one) => one.name);
   switch (given) {
@@ -206,8 +234,6 @@ function wrongCall(
       });
     case 'commander.missingArgument':
     case 'commander.excessArguments':
-      if (quoted && given === 'commander.excessArguments')
-        return usage(code, `Put quotes around it: ${quoted}`, { hint: help });
       return usage(code, message, { hint: spec ? `${spec.example}\n${help}` : help });
   }
   return usage(code, message, { hint: help });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { inFull } from '../../src/cli/groups.js';
 import { parseArgv } from '../../src/cli/program.js';
 import { splitCommand } from '../../src/core/argv.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { makeForge, makeStarted } from '../support/forge-project.js';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
@@ -94,9 +94,28 @@ describe('hints', () => {
     [['learn', 'a', 'b', '--as', 'success'], 'forge learn "a b" --as success'],
     [['-q', 'log', 'did', 'it'], 'forge -q log "did it"'],
     [['progress', 'add', 'did', 'it'], 'forge progress add "did it"'],
+    [
+      wordsOf('checkpoint create v1 --verify python3 -m unittest'),
+      'forge checkpoint create v1 --verify "python3 -m unittest"',
+    ],
+    [wordsOf('checkpoint create --verify=npm test -n'), 'forge checkpoint create --verify "npm test" -n'],
+    [wordsOf('feature add LOGIN --test npm test'), 'forge feature add LOGIN --test "npm test"'],
+    [
+      wordsOf('feature add "It works" --test pytest -k "a b"'),
+      `forge feature add "It works" --test "pytest -k 'a b'"`,
+    ],
+    [wordsOf('init --test cargo test'), 'forge init --test "cargo test"'],
   ])('B-01 %j: the same call with quotes', async (argv, call) => {
     const { message, hint } = await forgeError(await makeForge(), argv);
     expect([message, hint]).toEqual([`Put quotes around it: ${call}`, expect.stringMatching(/ --help$/)]);
+  });
+
+  it('B-01 an option or an argument after -- is no part of a command of one word', async () => {
+    const project = await makeForge();
+    await forgeJson(project, 'feature add LOGIN "Login works" --test false --issue LOGIN');
+    expect((await runForge(project, 'feature add --test false -- Logout')).exitCode).toBe(0);
+    const { features } = await forgeJson(project, 'ls');
+    expect(features).toMatchObject([{ tests: ['false'] }, { name: 'Logout', tests: ['false'] }]);
   });
 
   it('B-01 a command in a hint is never broken into lines', async () => {

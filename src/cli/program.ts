@@ -185,7 +185,8 @@ function withQuotedCommand(
   const isShort = /^-\w$/.test(argv[at + 1] ?? '') && isOwn(at + 2);
   const last = argv.findLastIndex((word, i) => word === args.at(-1) && !isOwn(i));
   const end = Math.max(last, isShort ? at + 2 : 0) + 1;
-  if (end <= at + 1 || argv.slice(at, end).includes('--')) return undefined;
+  // Who quotes a text quotes a command, too.
+  if (end <= at + 1 || /\s/.test(argv[end - 1] ?? '') || argv.slice(at, end).includes('--')) return undefined;
   return typed([...argv.slice(0, at), formatArgv(argv.slice(at, end)), ...argv.slice(end)]);
 }
 

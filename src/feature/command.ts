@@ -253,7 +253,9 @@ function renderAdded({ features, first_run }: AddedFeature, style: Style): strin
     return `${list}\n  its test fails for now, as it should (${shown})${causeOf(line, style)}`;
   if (result === 'not_run')
     return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)}). Once it can run: ${style.command(`forge done ${id}`)}\n    ${edit}  ${style.dim('# for another test')}`;
-  return `${list}\n  ${style.warn('unproven')}: the test passes before the work (${shown}). Either:\n${waysToProve(id, style)}`;
+  if (!features[0]?.unproven)
+    return `${list}\n  its renamed test passes (${shown}): ${style.command(`forge done ${id}`)}`;
+  return `${list}\n  ${style.warn('unproven')}: its test passes but has never failed (${shown}). Either:\n${waysToProve(id, style)}`;
 }
 
 export const group: Group = {

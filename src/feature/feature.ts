@@ -199,7 +199,7 @@ export async function editFeature(
     const feature = planEdit(features, id, change);
     return { features: features.with(features.indexOf(before), feature), result: { before, feature } };
   });
-  if (testsDiffer(before, feature)) return tryTests(context, feature, run, watch);
+  if (testsDiffer(before, feature)) return tryTests(context, feature, run, watch, before);
   if (change.tests) approveTests(context, change.tests);
   return { features: [feature] };
 }
@@ -234,11 +234,12 @@ async function tryTests(
   feature: Feature,
   run: boolean,
   watch: VerifyWatch,
+  before?: Feature,
 ): Promise<AddedFeature> {
   const { tests = [] } = feature;
   if (!context.world.tool) approveTests(context, tests);
   if (!run || tests.length === 0 || context.disk.dryRun) return { features: [feature] };
-  const first_run = await runFirst(context, feature, watch).catch((error) => {
+  const first_run = await runFirst(context, feature, watch, before).catch((error) => {
     if (!context.world.tool || !(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
     // It has to be seen to fail later.
     updateFeatures(context, (all) =>

@@ -359,8 +359,28 @@ export const missingTest = (root: string, argv: readonly string[]): string | und
     .map(fileIn)
     .find((name) => isTestFile(name) && !existsSync(resolve(root, name)));
 
-/** FEA-05: runs the tests of a new feature once. Tests that pass before the work prove nothing. */
-export async function runFirst(context: Context, feature: Feature, watch: VerifyWatch): Promise<FirstRun> {
+/** Whether `after` has the tests of `before`, which passed, and only test files that are gone have other names. */
+function isRenamed(root: string, before: Feature, after: Feature): boolean {
+  const [old = [], now = []] = [before, after].map(({ tests = [] }) =>
+    tests.flatMap((test) => test.split(' ')),
+  );
+  const isMoved = (word: string, i: number): boolean =>
+    missingTest(root, ['', word]) !== undefined && isTestFile(fileIn(now[i] ?? ''));
+  return (
+    before.status === 'passing' &&
+    !before.override &&
+    old.length === now.length &&
+    old.every((word, i) => word === now[i] || isMoved(word, i))
+  );
+}
+
+/** FEA-05: runs a feature's new tests once. Tests that pass before the work prove nothing. */
+export async function runFirst(
+  context: Context,
+  feature: Feature,
+  watch: VerifyWatch,
+  before?: Feature,
+): Promise<FirstRun> {
   const commands = testCommands(feature, readConfig(context).features.test_command);
   requireTrust(context, commands.map(formatArgv));
   const interrupted = `Interrupted; ${feature.id} is stored, but its tests did not finish.`;
@@ -372,8 +392,9 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   const ok = last.exit_code === 0;
   const tree = await readTested(context);
   const ran = { ok, at: timestamp(context), commands: commands.map(formatArgv), ...tree };
+  const isProven = !ok || (before && isRenamed(context.layout.root, before, feature));
   const after = (now: Feature): Feature => {
-    if (!ok) return trustTests(now);
+    if (isProven) return trustTests(now);
     const unproven = { ...now, unproven: true };
     // Work has begun, so a person can accept this pass.
     return ['in_progress', 'failing'].includes(now.status) ? judged(unproven, ran) : unproven;

@@ -120,7 +120,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     shape: ({ features: [feature], first_run }) => ({
       ...{ id: feature?.id, status: feature?.status },
       ...(first_run ? { first_run: first_run.result, reason: first_run.reason } : {}),
-      ...(first_run?.result === 'passed' ? { unproven: true, why: UNPROVEN } : {}),
+      ...(first_run?.result === 'passed' && feature?.unproven ? { unproven: true, why: UNPROVEN } : {}),
       ...(first_run?.result === 'not_run' ? { next: APPROVE } : {}),
     }),
   }),

@@ -101,8 +101,8 @@ describe('hints', () => {
     [wordsOf('checkpoint create --verify=npm test -n'), 'forge checkpoint create --verify "npm test" -n'],
     [wordsOf('feature add LOGIN --test npm test'), 'forge feature add LOGIN --test "npm test"'],
     [
-      wordsOf('feature add "It works" --test pytest -k "a b"'),
-      `forge feature add "It works" --test "pytest -k 'a b'"`,
+      wordsOf('feature add "It works" --test pytest -k "a b" tests'),
+      `forge feature add "It works" --test "pytest -k 'a b' tests"`,
     ],
     [wordsOf('init --test cargo test'), 'forge init --test "cargo test"'],
   ])('B-01 %j: the same call with quotes', async (argv, call) => {
@@ -110,12 +110,13 @@ describe('hints', () => {
     expect([message, hint]).toEqual([`Put quotes around it: ${call}`, expect.stringMatching(/ --help$/)]);
   });
 
-  it('B-01 an option or an argument after -- is no part of a command of one word', async () => {
+  it('B-01 an option, a quoted text or a word after -- is no part of a command of one word', async () => {
     const project = await makeForge();
     await forgeJson(project, 'feature add LOGIN "Login works" --test false --issue LOGIN');
     expect((await runForge(project, 'feature add --test false -- Logout')).exitCode).toBe(0);
-    const { features } = await forgeJson(project, 'ls');
-    expect(features).toMatchObject([{ tests: ['false'] }, { name: 'Logout', tests: ['false'] }]);
+    await forgeJson(project, 'feature add --test false "Users can register"');
+    const { features } = await forgeJson<{ features: { tests: string[] }[] }>(project, 'ls');
+    expect(features.map(({ tests }) => tests)).toEqual([['false'], ['false'], ['false']]);
   });
 
   it('B-01 a command in a hint is never broken into lines', async () => {

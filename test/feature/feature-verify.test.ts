@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FeatureResult } from '../../src/index.js';
 import { expectError, fixedClock, forgeFound, forgeJson, runForge, startBinary } from '../support/forge.js';
@@ -20,6 +21,21 @@ const add = (project: Project, id: string, ...tests: string[]): Promise<object> 
   ]);
 
 describe('forge done', () => {
+  it('FEA-05 a passing feature whose test file was renamed is proven; with another test it is not', async () => {
+    const project = await makeForge();
+    project.write('tests/a_test.sh', 'test -e done');
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'sh tests/a_test.sh -x']);
+    project.write('done', '');
+    await forgeJson(project, 'feature verify A');
+    renameSync(project.path('tests/a_test.sh'), project.path('tests/b_test.sh'));
+    const { stdout } = await runForge(project, ['feature', 'edit', 'A', '--test', 'sh tests/b_test.sh -x']);
+    expect(stdout).toContain('its renamed test passes (sh tests/b_test.sh -x): forge done A');
+    expect((await verified(project, 'A')).results).toMatchObject([{ status: 'passing' }]);
+    project.write('tests/c_test.sh', '');
+    const other = await runForge(project, ['feature', 'edit', 'A', '--test', 'sh tests/c_test.sh -x']);
+    expect(other.stdout).toContain('unproven: its test passes but has never failed');
+  });
+
   it('FEA-02 runs the tests and sets passing with its evidence', async () => {
     const project = await makeForge();
     await add(project, 'A', "node -e 'process.exit(0)'", "sh -c 'echo out; echo err >&2'");

@@ -12,7 +12,7 @@ import { taskLine } from '../feature/tasks.js';
 import { isTestFile, readTestFiles, tryRead } from '../feature/test-files.js';
 import { type FeatureResult, verifyFeatures, whyNotRun } from '../feature/verify.js';
 import { commitAt, isAncestor } from '../git/read.js';
-import { missingFrom, restoreFrom } from '../git/status.js';
+import { missingFrom, restoreFiles } from '../git/status.js';
 import { boundEvidence, boundTexts, type Classification, type Evidence } from '../learning/evaluation.js';
 import { ledgerFolder } from '../ledger/files.js';
 import { requireVerified } from '../ledger/integrity.js';
@@ -265,7 +265,7 @@ async function putBackRemoved({ context, trees }: CycleRun): Promise<string[]> {
     return !trees.gone.has(name) && !existsSync(path) && !isApart(path);
   });
   if (removed.length === 0) return [];
-  await restoreFrom(git, from, removed);
+  await restoreFiles(git, removed, from);
   const were = `${firstNames(removed, 3)} ${removed.length === 1 ? 'was' : 'were'}`;
   return [`${were} removed by the command, and put back`];
 }

@@ -38,12 +38,17 @@ export const PORCELAIN = { porcelain: true } as const;
 
 /** Git in one folder. Programs that only the repository's own configuration names are not run: they came with the folder. */
 export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
-  const ask: Git = async (args, { porcelain, encoding = 'utf8', env: extra, input, ...options } = {}) => {
-    const call = { cwd, timeout: 60_000, ...options, env: cleanEnvironment(env, extra) };
-    if (porcelain) return askSimpleGit(args, { ...call, input });
-    const bytes = input === undefined ? undefined : Buffer.from(input, encoding);
-    const { code, stdout, stderr } = await start([...SETTINGS, ...args], { ...call, input: bytes }).ended;
-    return { code, stdout: stdout.toString(encoding), stderr };
+  const ask: Git = async (args, { porcelain, encoding = 'utf8', input, ...options } = {}) => {
+    const { signal, release } = timeLimit(options.timeout ?? 60_000);
+    const call = { ...options, cwd, env: cleanEnvironment(env, options.env), signal };
+    try {
+      if (porcelain) return await askSimpleGit(args, { ...call, input });
+      const bytes = input === undefined ? undefined : Buffer.from(input, encoding);
+      const { code, stdout, stderr } = await start([...SETTINGS, ...args], { ...call, input: bytes }).ended;
+      return { code, stdout: stdout.toString(encoding), stderr };
+    } finally {
+      release();
+    }
   };
   let repository: Repository | null = null;
   return async (args, options = {}) => {
@@ -200,8 +205,7 @@ interface Call {
   env: NodeJS.ProcessEnv;
   /** Null: stdin stays open for questions. */
   input?: string | Buffer | null | undefined;
-  /** Milliseconds; default: no limit. */
-  timeout?: number;
+  /** Ends git, with the reason `time` at a time limit. */
   signal?: AbortSignal | undefined;
   onStdout?(chunk: Buffer): void;
   onStderr?(chunk: Buffer): void;
@@ -210,9 +214,9 @@ interface Call {
 /** `stdout` is empty if `onStdout` takes it. */
 type Ended = Omit<GitResult, 'stdout'> & { stdout: Buffer };
 
-/** Starts git. It and its pipes are closed at the time limit, and if a callback throws. */
+/** Starts git. It and its pipes are closed when the signal aborts, and if a callback throws. */
 function start(args: readonly string[], call: Call): { child: ChildProcess; ended: Promise<Ended> } {
-  const { cwd, env, input, timeout, signal, onStdout, onStderr } = call;
+  const { cwd, env, input, signal, onStdout, onStderr } = call;
   const child = processes().spawn('git', args, {
     cwd,
     env,
@@ -238,15 +242,9 @@ function start(args: readonly string[], call: Call): { child: ChildProcess; ende
     };
     if (input !== null) child.stdout?.on('data', take(stdout, onStdout));
     child.stderr?.on('data', take(stderr)).on('data', take([], onStderr));
-    // Not spawn's own `timeout`: without a git program, Node keeps that timer running, and forge with it.
-    const timer = timeout && setTimeout(() => stop(timedOut(args)), timeout);
-    child.on('error', (error) => {
-      clearTimeout(timer);
-      fail(signal?.aborted ? stopped() : cannotStart(error));
-    });
-    child.on('exit', () => clearTimeout(timer));
+    child.on('error', (error) => stop(signal?.aborted ? stopped(args, signal) : cannotStart(error)));
     child.on('close', (code) => {
-      if (code === null) fail(stopped());
+      if (code === null) fail(stopped(args));
       else done({ code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') });
     });
   });
@@ -280,18 +278,17 @@ const ALLOWED = {
 
 async function askSimpleGit(
   args: readonly string[],
-  { cwd, env, timeout = 60_000, input }: Call,
+  { cwd, env, signal, input }: Call & { signal: AbortSignal },
 ): Promise<GitResult> {
   const { simpleGit } = await import('simple-git');
-  // The time limit of simple-git starts again with every output.
-  const { signal: abort, release } = timeLimit(timeout);
   const end: { code: number | null; stderr: string } = { code: null, stderr: '' };
   const git = simpleGit({
     baseDir: cwd,
     config: NEUTRAL,
     unsafe: ALLOWED,
     allowEnvironment: Object.keys(env),
-    abort,
+    // The time limit of simple-git starts again with every output.
+    abort: signal,
     completion: { onExit: false },
     input: () => input ?? undefined,
     // A git failure is a result. By default, simple-git takes a killed git for a success.
@@ -303,12 +300,12 @@ async function askSimpleGit(
   // Without output, simple-git waits another 50 ms for some.
   git.env(env).outputHandler((_command, stdout, stderr) => {
     stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
-    abort.addEventListener('abort', () => closePipes(stdout, stderr));
+    signal.addEventListener('abort', () => closePipes(stdout, stderr));
   });
-  const stdout = await Promise.resolve(git.raw([...args]))
-    .catch((error: Error) => Promise.reject(cannotStart(error)))
-    .finally(release);
-  if (end.code === null) throw timedOut(args);
+  const stdout = await Promise.resolve(git.raw([...args])).catch((error: Error) =>
+    Promise.reject(cannotStart(error)),
+  );
+  if (end.code === null) throw stopped(args, signal);
   if (end.code < 0) throw cannotStart(systemError(end.code));
   return { code: end.code, stdout, stderr: end.stderr };
 }
@@ -346,10 +343,10 @@ export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
   };
 }
 
-const stopped = (): Error => outside('git.stopped', 'git was killed: it timed out or was stopped.');
-
-const timedOut = (args: readonly string[]): Error =>
-  outside('git.timeout', `git ${commandOf(args)} did not end in time and was stopped.`);
+const stopped = (args: readonly string[], signal?: AbortSignal): Error =>
+  signal?.reason === 'time'
+    ? outside('git.timeout', `git ${commandOf(args)} did not end in time and was stopped.`)
+    : outside('git.stopped', 'git was killed: it timed out or was stopped.');
 
 const commandOf = (args: readonly string[]): string => args.find((arg) => !arg.startsWith('-')) ?? '';
 

@@ -126,22 +126,12 @@ export const differingFrom = async (git: Git, commit: string, paths: readonly st
 export const missingFrom = async (git: Git, commit: string, paths: readonly string[]): Promise<string[]> =>
   words(await must(git, [...NAMES, '--diff-filter=D', '--relative', commit, '--', ...paths]));
 
-/** Gives files that are missing the bytes that they have in the index. */
-export async function restoreDeleted(git: Git, paths: readonly string[]): Promise<void> {
-  const args = [
-    '--literal-pathspecs',
-    'restore',
-    '--worktree',
-    '--pathspec-from-file=-',
-    '--pathspec-file-nul',
-  ];
+/** Gives files that are missing the bytes that they have in the index, or in a commit: then in the index too. */
+export async function restoreFiles(git: Git, paths: readonly string[], commit?: string): Promise<void> {
+  const source = commit === undefined ? [] : [`--source=${commit}`, '--staged'];
+  const form = ['--worktree', '--pathspec-from-file=-', '--pathspec-file-nul'];
+  const args = ['--literal-pathspecs', 'restore', ...source, ...form];
   await must(git, args, { input: paths.join('\0') });
-}
-
-/** Gives files that are missing the bytes that they have in a commit, in the index too. */
-export async function restoreFrom(git: Git, commit: string, paths: readonly string[]): Promise<void> {
-  const args = ['--literal-pathspecs', 'restore', `--source=${commit}`, '--staged', '--worktree'];
-  await must(git, [...args, '--pathspec-from-file=-', '--pathspec-file-nul'], { input: paths.join('\0') });
 }
 
 /** The blobs of a conflicted path: ancestor, ours, theirs. Absent for a side that deleted the path. */

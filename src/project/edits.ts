@@ -4,13 +4,7 @@ import { ForgeError } from '../core/error.js';
 import { configFile, shown, shownFrom } from '../core/paths.js';
 import { firstPaths } from '../core/text.js';
 import { operationInProgress } from '../git/repository.js';
-import {
-  differingFrom,
-  type FileState,
-  readUncommitted,
-  restoreDeleted,
-  trackedFiles,
-} from '../git/status.js';
+import { differingFrom, type FileState, readUncommitted, restoreFiles, trackedFiles } from '../git/status.js';
 import type { Context } from './project.js';
 
 /** Files that agents rely on that differ from HEAD and were not last written by forge. A commit accepts them. */
@@ -52,7 +46,7 @@ export async function putBackDeleted(context: Context): Promise<void> {
   const foreign = await findForeignEdits(context);
   const deleted = foreign.filter((name) => !disk.exists(join(layout.root, name)));
   if (deleted.length === 0) return;
-  await restoreDeleted(
+  await restoreFiles(
     git,
     deleted.map((name) => shownFrom(repository.root, join(layout.root, name))),
   );

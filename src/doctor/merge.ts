@@ -7,7 +7,7 @@ import { ISSUE_LIST, UNIT } from '../feature/tasks.js';
 import { ARCHIVED_SESSION } from '../session/rules.js';
 
 /** The versions of two branches and their common ancestor, in git's words. */
-export interface Sides<T> {
+interface Sides<T> {
   ours: T;
   theirs: T;
   base: T | null;

@@ -38,7 +38,7 @@ const ClaimInput = z.strictObject({
   id: z.string(),
   seconds: z.optional(z.int().check(z.gte(5), z.lte(30 * 86_400))),
 });
-export type ClaimInput = z.infer<typeof ClaimInput>;
+type ClaimInput = z.infer<typeof ClaimInput>;
 
 export interface Claimed {
   task: string;

@@ -121,7 +121,7 @@ export const changeActive = (context: Context, change: (issues: Unit[]) => Unit[
   void updateEntries(context, ISSUE_LIST, (units) => change(withoutDone(context.disk, units)));
 
 /** Whether the history has the end of this issue. A merge may bring back the file of a done one. */
-export function isDoneIssue(disk: Disk, { linear_id, created_at }: Unit): boolean {
+function isDoneIssue(disk: Disk, { linear_id, created_at }: Unit): boolean {
   const done = disk.read(doneIssueFile(disk.layout, linear_id));
   return done?.includes(`"created_at": ${JSON.stringify(created_at)}`) ?? false;
 }

@@ -195,9 +195,8 @@ function toId(id: string): string {
 function toFeature(all: Feature[], task: Task, now: string): Feature {
   const { id, name, priority, blockedBy } = task;
   const change = { name, priority, status: isStarted(task) ? ('in_progress' as const) : undefined };
-  if (blockedBy.length === 0) return planFeature(all, id, change, now);
   try {
-    return planFeature(all, id, { ...change, blocked_by: blockedBy }, now);
+    return planFeature(all, id, { ...change, blocked_by: blockedBy.length > 0 ? blockedBy : undefined }, now);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     return planFeature(all, id, change, now);

@@ -24,7 +24,7 @@ type Unmet = (typeof CONDITIONS)[number];
 type Condition = Unmet | 'observed' | 'contradicted' | 'invalidated' | 'fields';
 
 /** What the evaluations say about one pattern. */
-export interface Weighed {
+interface Weighed {
   knowledge_id: string;
   /** As it was first written. */
   pattern: string;

@@ -8,7 +8,7 @@ const WARN_BYTES = 80_000_000;
 export const PAUSE_BYTES = 100_000_000;
 
 /** `accepted`: the size that a human accepted. Memory may grow to twice as much. */
-export function growthOf(bytes: number, accepted = 0): Growth {
+function growthOf(bytes: number, accepted = 0): Growth {
   if (bytes >= Math.max(PAUSE_BYTES, 2 * accepted)) return 'paused';
   return bytes >= WARN_BYTES ? 'large' : 'normal';
 }

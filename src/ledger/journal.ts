@@ -20,7 +20,7 @@ export interface JournalLine {
   record: string;
 }
 
-export interface Journal {
+interface Journal {
   lines: JournalLine[];
   /** Lines whose bytes do not match their id. `ids`: the records that they may have been. */
   damaged: { how: Origin; ids: string[] }[];

@@ -67,7 +67,7 @@ export function readMemory(context: Context): Memory {
   };
 }
 
-export interface KeyedRecords {
+interface KeyedRecords {
   records: (RecordRef & { record: LedgerRecord })[];
   /** Ids of records with this key that were redacted. They are not recorded again. */
   redacted: string[];

@@ -47,7 +47,7 @@ export interface StoredGroup {
   read(known: KnownGroup | null): Promise<Change> | Change;
 }
 
-export interface KnownGroup {
+interface KnownGroup {
   stamp: string;
   documents: number;
 }

@@ -204,7 +204,7 @@ const warnOnGitFailure = <T>(context: Context, work: () => Promise<T>): Promise<
  * Records the session as a cycle, stores its learnings, archives and clears it. The caller holds the lock. Each step can
  * be repeated: after a crash the session still runs, and the next end finds what this one stored.
  */
-export function closeSession(
+function closeSession(
   context: Context,
   running: RunningSession,
   { learned: approaches = [], failed = [], confirm = [], next }: SessionEndInput = {},

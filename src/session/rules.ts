@@ -218,7 +218,7 @@ export function reasonOf(focus: Focus, goal: string | null | undefined, features
 }
 
 type Changeable = 'task' | 'linear_issue' | 'files' | 'phase' | 'blockers' | 'skill';
-export type FocusChange = { [Field in Changeable]?: Focus[Field] | undefined };
+type FocusChange = { [Field in Changeable]?: Focus[Field] | undefined };
 
 /** True when the change leaves the task: a context switch (AGN-025 §7, §9). */
 export function switchesContext(focus: Focus, change: FocusChange): boolean {

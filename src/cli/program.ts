@@ -190,12 +190,15 @@ function withQuotedCommand(
   return typed([...argv.slice(0, at), formatArgv(argv.slice(at, end)), ...argv.slice(end)]);
 }
 
-/** `forge done LOGIN` in place of "Did you mean LOGIN?", for a word of argv that the message quotes. */
+/** `forge done LOGIN` in place of "Did you mean LOGIN?", for a word of argv that the message quotes or ends with. */
 export function withCall(error: unknown, argv: readonly string[]): unknown {
   if (!(error instanceof ForgeError)) return error;
   const { kind, code, message, details, stack } = error;
-  const [, name] = /^Did you mean (\S+)\?$/.exec(error.hint ?? '') ?? [];
-  const at = argv.findLastIndex((word) => message.includes(JSON.stringify(word)));
+  const [, near] = /^Did you mean (\S+)\?$/.exec(error.hint ?? '') ?? [];
+  const name = code === 'command.shell' ? error.hint : near;
+  const at = argv.findLastIndex(
+    (word) => message.includes(JSON.stringify(word)) || message.endsWith(`: ${word}`),
+  );
   if (name === undefined || at < 0) return error;
   const hint = typed(argv.with(at, name));
   return Object.assign(new ForgeError(kind, code, message, { ...details, hint }), { stack });

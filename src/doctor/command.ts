@@ -15,8 +15,8 @@ import {
 /** `fixes` only with --fix. */
 type Answer = Diagnosis & Partial<Fixed>;
 
-function renderAnswer({ findings, fixes }: Answer, style: Style): string {
-  const made = (fixes ?? []).map((fix) => fixBlock(fix, style));
+function renderAnswer({ findings, fixes }: Answer, style: Style, { yes }: Record<string, unknown>): string {
+  const made = (fixes ?? []).map((fix) => fixBlock(fix, style, yes === true));
   if (fixes?.length === 0 && findings.length > 0) made.push('There is nothing that --fix can merge.');
   const rest = findings.map((finding) => block(finding, style));
   if (rest.length === 0 && !fixes?.some(({ done }) => !done))
@@ -24,9 +24,10 @@ function renderAnswer({ findings, fixes }: Answer, style: Style): string {
   return [...made, ...rest].join('\n\n');
 }
 
-function fixBlock(fix: Fixed['fixes'][number], style: Style): string {
-  const { done, problem } = fix;
-  if (done) return fixLines(style.good('✓ done:'), fix, style);
+/** Without `--yes`, the question has shown the choices. */
+function fixBlock(fix: Fixed['fixes'][number], style: Style, isNew: boolean): string {
+  const { done, problem, choices } = fix;
+  if (done) return fixLines(style.good('✓ done:'), { ...fix, choices: isNew ? choices : [] }, style);
   if (problem === undefined) return fixLines(style.warn('would'), fix, style);
   return `${style.bad('✗')} ${fix.what}\n    ${style.dim('failed')}  ${problem}`;
 }

@@ -80,6 +80,7 @@ describe('hints', () => {
     [['note', 'Dates are UTC'], 'forge note add "Dates are UTC"\nforge note --help'],
     [['agent', 'install', 'claude-code', '-n'], 'forge agent install claude -n'],
     [['done', 'logi'], 'forge done LOGIN'],
+    [['init', '--test', 'npm ci && npm test', '-n'], `forge init --test "sh -c 'npm ci && npm test'" -n`],
     [['config', 'get', 'sesion.commit'], 'forge config get session.commit'],
   ])('B-01 %j: the nearest command, or an example', async (argv, hint) => {
     const project = await makeForge();

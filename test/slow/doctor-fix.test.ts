@@ -165,6 +165,8 @@ describe('forge doctor --fix, with a person', () => {
     const yes = await atTerminal(project, ASK, [['Do it?', 'y\r']]);
     expect([yes.exitCode, project.git('ls-files', '-u')]).toEqual([0, '']);
     expect(yes.shown).toContain('done:');
+    // The choices are in the question.
+    expect(yes.shown.match(/ours .* theirs /g)).toHaveLength(1);
   });
 
   it('LAY-09 of two concurrent runs one does the work, and both succeed', async () => {

@@ -239,15 +239,17 @@ async function putFiles(context: Context, found: Found) {
   refuseNewer(context, found, files);
   const { subject, note } = reverse(found);
   const paths = files.map(({ path }) => path);
-  const { ref } = await changeKept(context, { why: 'undo', subject, feature, ...note }, paths, () => {
+  const { done, ref } = await changeKept(context, { why: 'undo', subject, feature, ...note }, paths, () => {
     disk.withLock(() => {
       for (const { path, bytes } of files)
         if (bytes !== null) disk.putBack(path, Buffer.from(bytes, 'base64'));
       for (const { path, bytes } of files) if (bytes === null) disk.remove(path);
     });
+    const written = [...disk.written];
     if (feature !== undefined) updateFeatures(context);
+    return written;
   });
-  return { ref, commit: null, files: files.length, paths: files.map(({ path }) => shown(layout, path)) };
+  return { ref, commit: null, files: done.length, paths: done };
 }
 
 /** Exit 3 for a session that is running now, a feature that was added since, and, without a name, a file that was changed. */

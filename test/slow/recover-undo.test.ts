@@ -266,13 +266,18 @@ describe('forge undo', () => {
       const dry = await runForge(project, ['undo', '-n']);
       expect(dry.stdout).toMatch(`Feature F-1 would be ${state} (saved `);
       expect(dry.stderr).toContain('1 file would change: .forge/memory/long-term/features.d/F-1.json');
-      expect((await runForge(project, ['undo'])).stdout).toMatch(`✓ Feature F-1 is ${state} (saved `);
+      expect((await runForge(project, ['undo'])).stdout).toMatch(
+        new RegExp(`✓ Feature F-1 is ${state} \\(saved .*: 1 file\n`),
+      );
     }
     const { stdout } = await runForge(project, ['recover', '--list']);
     expect(stdout).toMatch(/before it was restored\n.*Feature F-1, before it was removed again\n/);
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['session', 'discard']);
-    expect((await runForge(project, ['undo', '-n'])).stdout).toMatch(/^Session \S+ would be running again/);
+    const dry = await runForge(project, ['undo', '-n']);
+    const [, counted] = /^Session \S+ would be running again .*: (\d+ files)\n/.exec(dry.stdout) ?? [];
+    expect(dry.stderr).toContain(`${counted} would change: `);
+    expect((await runForge(project, ['undo'])).stdout).toMatch(`: ${counted}\n`);
   });
 
   it('GIT-09 an interrupted session that was discarded comes back beside the running one', async () => {

@@ -69,7 +69,7 @@ async function askToSetUp({ agents, isRepository, found }: ProjectView, input: I
 
 const COMMENTS: Readonly<Record<string, string>> = {
   [PRETTIER_IGNORE]: 'prettier would reformat memory at each commit',
-  'sh .forge/init.sh': 'installs dependencies and runs the tests',
+  'sh .forge/init.sh': 'installs dependencies and checks that the project works',
   'forge import': 'take over notes and tasks of other tools; shows the plan first',
 };
 

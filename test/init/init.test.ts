@@ -83,6 +83,17 @@ describe('forge init', () => {
         expect(project.read(`.forge/linear/templates/${name}.yaml`)).toMatch(new RegExp(`name: ${word}\\b`));
   });
 
+  it('LAY-03 LAY-04 does not promise tests that were not found', async () => {
+    const project = makePlainProject();
+    project.write('package.json', '{}');
+    const { stdout } = await runForge(project, ['init']);
+    expect(stdout).toContain('stack');
+    expect(stdout).toContain(
+      '  sh .forge/init.sh   # installs dependencies and checks that the project works\n',
+    );
+    expect(stdout).not.toMatch(/^ +tests /m);
+  });
+
   it('LAY-02 a second run keeps edited files, restores missing ones, and lists both', async () => {
     const project = await makeForge();
     const edited = `${project.read('.forge/memory/long-term/architecture.md')}\n- ours\r\n`;

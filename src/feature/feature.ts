@@ -193,7 +193,7 @@ export async function editFeature(
   const { id, run = true, ...change } = checkInput(FeatureEdit, raw);
   if (Object.values(change).every((value) => value === undefined))
     throw usage('feature.nothing', 'Nothing to change.', { hint: `forge feature edit ${id} --help` });
-  checkChange(context, change);
+  checkChange(context, change, id);
   const { before, feature } = changeFeatures(context, (features) => {
     const before = requireFeature(features, id);
     const feature = planEdit(features, id, change);
@@ -215,17 +215,18 @@ function checkTexts({ name, tests = [], blocked_by = [], linear_issue }: Feature
   if (linear_issue) checkId(linear_issue, label('linear_issue'));
 }
 
-function checkChange(context: Context, change: FeatureChange): void {
+function checkChange(context: Context, change: FeatureChange, id = ''): void {
   // A builder does not choose the tests that judge its work.
   if (change.tests !== undefined) requireSupervisor(context, JUDGED_BY);
   checkTexts(change);
   const { test_command } = readConfig(context).features;
   for (const test of change.tests ?? []) testArgv(test, test_command);
-  for (const id of change.blocked_by ?? []) {
-    const issues = readActive(context).map(({ linear_id }) => ({ id: linear_id }));
-    if (!findTwin([...readFeatures(context), ...issues], id))
-      context.warnings.push(`There is no feature or active issue ${id} that could pass first.`);
-  }
+  if (!change.blocked_by) return;
+  const features = readFeatures(context);
+  // An import or another branch may have brought the id of a feature that is not here.
+  const old = blockersOf(findTwin(features, id) ?? {}).map((blocker) => ({ id: blocker }));
+  const issues = readActive(context).map(({ linear_id }) => ({ id: linear_id }));
+  for (const blocker of change.blocked_by) requireFeature([...features, ...issues, ...old], blocker);
 }
 
 /** Approves the new tests and runs them once. B-88: a server approves nothing, since its client may have no shell. */

@@ -55,7 +55,7 @@ export type FeatureEdit = z.infer<typeof FeatureEdit>;
 export type FeatureChange = Omit<FeatureEdit, 'id' | 'run'>;
 
 /** The feature with that id, ignoring case; exit 2 without one. */
-export function requireFeature(features: readonly Feature[], id: string): Feature {
+export function requireFeature<T extends { id: string }>(features: readonly T[], id: string): T {
   const found = findTwin(features, id);
   if (found) return found;
   // Another number names another feature: FORGE-005 is not a slip for FORGE-001.

@@ -34,6 +34,7 @@ async function writeEvents(project: Project): Promise<Record<string, unknown>> {
 describe('formats', () => {
   it('LAY-08 forge schema prints a JSON Schema of every format, which accepts the file on disk', async () => {
     const project = await makeForge();
+    await forgeJson(project, 'feature add B b');
     await forgeJson(project, 'feature add --no-run A a --test "node -e 0" --blocked-by B --priority 2');
     await forgeJson(project, ['knowledge', 'add', 'failure', 'x', '--context', 'y']);
     await forgeJson(project, ['session', 'start']);

@@ -190,7 +190,7 @@ export const COLORS = ['auto', 'always', 'never'] as const;
 /** Every command takes these, before or after its name. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flags: '--json', help: 'print exactly the result, as JSON' },
-  { flags: '-q, --quiet', help: 'no status lines' },
+  { flags: '-q, --quiet', help: 'only the answer, no status lines' },
   { flags: '-C, --cwd <dir>', help: 'work in this folder' },
   { flags: '--no-input', help: 'never ask' },
   CONFIRMING,

@@ -68,13 +68,17 @@ async function run(io: Io): Promise<number> {
   const { fitScreen, widthOf } = await import('./style.js');
   const words = commandWords(io.argv);
   const asks = (...names: string[]): boolean => beforeDashes(io.argv).some((word) => names.includes(word));
+  const print = (name: string, text: string): unknown =>
+    io.stdout.write(
+      asks('--json') ? `${jsonLine({ [name]: text.trimEnd() })}\n` : fitScreen(text, widthOf(io.stdout)),
+    );
   if (words.join() === 'version' || (words.length === 0 && asks('--version', '-V'))) {
-    io.stdout.write(`${version()}\n`);
+    print('version', `${version()}\n`);
     return 0;
   }
   const isBare = words.length === 0 && !asks('-h', '--help') && !io.argv.includes('--');
   const invocation = await parseArgv(isBare ? [...io.argv, 'where'] : io.argv, {
-    out: (text) => io.stdout.write(fitScreen(text, widthOf(io.stdout))),
+    out: (text) => print('help', text),
     // Help in a pipe is often read at a terminal, by a pager.
     columns: () => {
       const inPipe = Math.min(80, widthOf(io.stderr) ?? 80, Number(io.env.COLUMNS) || 80);

@@ -82,6 +82,16 @@ describe('forge --help', () => {
     }
   });
 
+  it('B-01 with --json the version and help are values', async () => {
+    const project = makePlainProject();
+    for (const args of ['--version --json', '--json version', 'version --json'])
+      expect(await runForge(project, args)).toMatchObject({ stdout: '{"version":"dev"}\n', exitCode: 0 });
+    for (const args of ['help feature --json', 'feature --help --json']) {
+      const { help } = JSON.parse((await runForge(project, args)).stdout) as { help: string };
+      expect(`${help}\n`).toBe((await runForge(project, 'help feature')).stdout);
+    }
+  });
+
   it('B-01 --version is one line, by the binary too', () => {
     expect(runBinary('/', ['--version'])).toMatchObject({
       exitCode: 0,

@@ -360,14 +360,25 @@ function cannotStart(error: Error): Error {
 export const isNoRange = (stderr: string): boolean =>
   /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i.test(stderr);
 
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /Please tell me who you are|empty ident/,
+    'git config user.name "NAME" && git config user.email "ADDRESS"',
+  ],
+  [
+    /Permission denied|Read-only file system|insufficient permission|unable to create directory/,
+    'ls -la "$(git rev-parse --git-common-dir)"   # you must be allowed to write there',
+  ],
+];
+
 export function gitError(args: readonly string[], stderr: string): Error {
   const [first = ''] = stderr.trim().split('\n');
   const reason = (/^(?:fatal|error):.*$/m.exec(stderr)?.[0] ?? first).replace(/^(fatal|error): /, '');
   // Git's own remedy for a folder of another owner is the next thing to type.
   const remedy = /git config --global --add safe\.directory .*/.exec(stderr)?.[0];
-  const identity = /Please tell me who you are|empty ident/.test(stderr);
+  const [, hint] = HINTS.find(([pattern]) => pattern.test(stderr)) ?? [];
   return outside(remedy ? 'git.unsafe' : 'git.failed', `git ${commandOf(args)}: ${reason || 'failed'}`, {
-    hint: remedy ?? (identity ? 'git config user.name "NAME" && git config user.email "ADDRESS"' : undefined),
+    hint: remedy ?? hint,
   });
 }
 

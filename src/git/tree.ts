@@ -128,7 +128,8 @@ async function inFolder<T>(place: string, work: (folder: string) => Promise<T>):
   for (const name of readdirSync(parent))
     if (name.startsWith(`${basename(place)}.`)) rmSync(join(parent, name), { recursive: true, force: true });
   const folder = `${place}.${makeToken(12)}`;
-  mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
+  // One by one: with `recursive`, Node reports a read-only disk as a missing folder.
+  for (const path of [folder, join(folder, 'objects')]) mkdirSync(path, 0o700);
   try {
     return await work(folder);
   } finally {

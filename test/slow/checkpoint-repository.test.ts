@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
@@ -65,6 +65,17 @@ describe('during a git operation', () => {
 });
 
 describe('kinds of repositories', () => {
+  it('B-63 GIT-05 names the folder that must be writable when git cannot write the tag, exit 6', async () => {
+    const project = makeForgeRepository();
+    symlinkSync('/proc/none', project.path('.git/refs/tags/checkpoint'));
+    expect(await forgeError(project, CREATE)).toMatchObject({
+      exitCode: 6,
+      code: 'git.failed',
+      message: expect.stringContaining('unable to create directory'),
+      hint: expect.stringMatching(/^ls -la "\$\(git rev-parse --git-common-dir\)" {3}# /),
+    });
+  });
+
   it('B-45 GIT-05 works in a shallow clone, and reports earlier checkpoints without their tags', async () => {
     const project = makeForgeRepository();
     await create(project, 'X');

@@ -1,4 +1,4 @@
-import { SyntaxProblem } from '../core/error.js';
+import { explainSyntax } from '../core/error.js';
 import { readToml } from '../core/toml.js';
 import { isSame } from '../feature/rules.js';
 import { dropJson, isBareJson, putJson } from './edit-json.js';
@@ -91,17 +91,13 @@ function withServer(before: Plain, { table }: TomlPart, value: unknown): Plain {
   return { ...before, [group]: value === undefined ? others : { ...others, [name]: value } };
 }
 
-function parseSettings(text: string): Plain {
-  try {
-    return readToml(text.replace(/^\ufeff/, ''));
-  } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    const before = text.split('\n').slice(0, (error.line ?? 1) - 1);
-    const offset = before.reduce((sum, line) => sum + line.length + 1, 0);
+const parseSettings = (text: string): Plain =>
+  explainSyntax(readToml, text.replace(/^\ufeff/, ''), ({ message, line = 1 }) => {
+    const before = text.split('\n').slice(0, line - 1);
+    const offset = before.reduce((sum, each) => sum + each.length + 1, 0);
     const hint = 'Fix the file, then run the command again.';
-    throw new SettingsProblem(`it is not TOML (${error.message})`, offset, hint);
-  }
-}
+    return new SettingsProblem(`it is not TOML (${message})`, offset, hint);
+  });
 
 /** Without empty tables: one of a person may contain forge's alone. */
 const filled = (settings: Plain): unknown[] =>

@@ -126,7 +126,7 @@ function planFix(
     // Git restores its conflict until the merge is committed. The copy has the edits.
     undo: `git checkout --merge -- ${word} && cp ${formatArgv([paths.shown(layout, copy)])} ${word}`,
     act: async () => {
-      refuseHalted(disk);
+      refuseHalted({ disk });
       await installGuard(context);
       disk.replaceMoved(copy, before);
       disk.withLock(() => disk.replaceAll([{ path, bytes, expected: before }]));

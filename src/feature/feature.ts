@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { formatArgv, testArgv } from '../core/argv.js';
-import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
+import { explainSyntax, ForgeError, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { shownFrom } from '../core/paths.js';
 import { checkId, checkInput, findTwin } from '../core/schema.js';
@@ -369,14 +369,9 @@ const Row = z.looseObject({
 });
 
 function readJsonList(text: string): ListEntry[] {
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    const { message, line } = error;
-    throw usage('import.json', `Line ${line}: ${message}.`, { line });
-  }
+  const value = explainSyntax(parseJson, text, ({ message, line }) =>
+    usage('import.json', `Line ${line}: ${message}.`, { line }),
+  );
   const list = Array.isArray(value) ? value : (value as { features?: unknown }).features;
   return checkInput(z.object({ features: z.array(Row) }), { features: list }).features.map(fromRow);
 }

@@ -7,7 +7,7 @@ import { oneLine, oneOf, sha256 } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
 import { cleanForeign, readable } from '../guard/guard.js';
-import { requireMemory, storeRecords } from '../ledger/memory.js';
+import { storeRecords } from '../ledger/memory.js';
 import { readNotes } from '../note/note.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
 import { isStarted, SOURCES, type Source, type Taken, type Task } from './sources.js';
@@ -54,7 +54,6 @@ export async function importMemory(
 ): Promise<Imported> {
   const { from, apply = true } = checkInput(ImportInput, raw);
   requireSupervisor(context, 'what features are judged by');
-  requireMemory(context);
   const sources = chosen(from);
   const files = await Promise.all(filesOf(context, sources).map((file) => readSource(context, file)));
   if (!apply) return { applied: false, files: planImport(context, files).files };

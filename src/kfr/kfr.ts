@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { refused, SyntaxProblem, usage } from '../core/error.js';
+import { explainSyntax, refused, usage } from '../core/error.js';
 import { isWritable, type Write } from '../core/files.js';
 import { parseJson } from '../core/json.js';
 import { kfrFile, openFile } from '../core/paths.js';
@@ -70,17 +70,13 @@ export function parsePatch(text: string): KfrPatch {
   const bytes = Buffer.byteLength(text, 'utf8');
   if (bytes > MAX_PATCH_BYTES)
     throw usage('kfr.too_large', `The patch has ${bytes} bytes; ${MAX_PATCH_BYTES} are allowed.`);
-  try {
-    const given = parseJson(text);
-    return checkInput(KfrPatch, Array.isArray(given) ? { operations: given } : given) as KfrPatch;
-  } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    const { message, line } = error;
-    throw usage('kfr.json', `The patch is not JSON: ${message} (line ${line}).`, {
+  const given = explainSyntax(parseJson, text, ({ message, line }) =>
+    usage('kfr.json', `The patch is not JSON: ${message} (line ${line}).`, {
       line,
       hint: `echo '{"operations":[{"op":"add","kind":"Constraint","text":"…"}]}' | forge kfr patch -`,
-    });
-  }
+    }),
+  );
+  return checkInput(KfrPatch, Array.isArray(given) ? { operations: given } : given) as KfrPatch;
 }
 
 /** `forge kfr patch`: all operations or none (KFR-02). Exit 3 names each refused operation, exit 2 each malformed one. */

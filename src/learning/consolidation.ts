@@ -12,7 +12,6 @@ import {
   type Memory,
   type RecordRef,
   readMemory,
-  requireMemory,
   storeAudit,
   storeRecords,
 } from '../ledger/memory.js';
@@ -142,7 +141,6 @@ function describe(context: Context, { memory, due_in, waits }: Assessment, done:
 /** `forge memory consolidate`: runs when it is due. Before that it only says when (LTM-08). */
 export async function consolidateMemory(context: Context): Promise<Promoted> {
   requireSupervisor(context, 'memory');
-  requireMemory(context);
   return context.disk.withLock(() => {
     const assessment = assess(context);
     if (context.disk.dryRun) return describe(context, assessment, null);
@@ -235,7 +233,6 @@ function decide(
   decision: Decision,
   draft: () => Omit<Body, 'tier'> & { kind: string },
 ): Overridden {
-  requireMemory(context);
   // An audit record is permanent. The text is only in the knowledge, where it can be redacted (LTM-19).
   const { pattern: _, ...named } = about;
   return context.disk.withLock(() => {
@@ -278,6 +275,5 @@ export async function freezeConsolidation(
   const action = end ? 'unfreeze' : 'freeze';
   const what = `${end ? 'Unfreezing' : 'Freezing'} consolidation`;
   const decision = requireDecision(context, what, reason);
-  requireMemory(context);
   return { audit: storeAudit(context, { kind: 'override', action, ...decision }), action };
 }

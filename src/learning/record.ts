@@ -5,8 +5,8 @@ import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { hasClaimed } from '../events/local-claims.js';
 import { guardGrowth } from '../ledger/growth.js';
-import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
-import { type Context, requireSupervisor, timestamp } from '../project/project.js';
+import { type Draft, findKeyed, type RecordRef, storeRecords } from '../ledger/memory.js';
+import { type Context, refuseHalted, requireSupervisor, timestamp } from '../project/project.js';
 import { afterRecording, type Consolidated } from './consolidation.js';
 import {
   afterFailedWrite,
@@ -63,7 +63,7 @@ function recordCycles(context: Context, raw: readonly CycleInput[]) {
     return { key: input.idempotency_key ?? makeToken(16), input };
   });
   try {
-    requireMemory(context);
+    refuseHalted(context);
     return context.disk.withLock(() => {
       const pending = readPending(context);
       const all = [...pending, ...inputs];

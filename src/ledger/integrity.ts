@@ -104,7 +104,7 @@ export const verifyReadOnly = (context: Context): Promise<Verdict> => verify(con
 
 /** Exit 4 if memory is damaged, for a caller that must not write. */
 export async function requireUndamaged(context: Context): Promise<void> {
-  refuseHalted(context.disk);
+  refuseHalted(context);
   refuseDamage(await verifyReadOnly(context));
 }
 

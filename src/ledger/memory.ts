@@ -1,5 +1,5 @@
 import { usage } from '../core/error.js';
-import { type Context, refuseHalted } from '../project/project.js';
+import type { Context } from '../project/project.js';
 import { append, type Body, currentState, type RecordRef } from './append.js';
 import { isInIndex, moveChain } from './chains.js';
 import { type Container, eachRecord, type Line } from './container.js';
@@ -127,9 +127,6 @@ export function storeAudit(context: Context, body: Omit<Body, 'tier'> & { kind: 
   const [stored] = append(context, [{ ...body, tier: 'audit' }], { evenDamaged: true });
   return stored as RecordRef;
 }
-
-/** Exit 4 `memory.corrupted` while memory is halted. Reads one file name. */
-export const requireMemory = ({ disk }: Context): void => refuseHalted(disk);
 
 /** The trailer of a commit that has all records: the largest number and up to 8 heads. Null before the first record. */
 export function ledgerTrailer(context: Context): string | null {

@@ -274,7 +274,7 @@ function binder(context: Context) {
           if (how === 'writes') refusePaused(context);
         }
         // LTM-05: nothing is written while memory is halted, except by what settles it.
-        if (how === 'writes' || how === 'starts') refuseHalted(context.disk);
+        if (how === 'writes' || how === 'starts') refuseHalted(context);
         // LTM-13: nothing is written without the guard's rules.
         if (isGuarded) await (await import('../guard/guard.js')).installGuard(context);
         if (how !== 'settles' && hasPromotion(context)) await finishPromotion(context, isReading);

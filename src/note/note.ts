@@ -13,7 +13,6 @@ import {
   findKeyed,
   type Identified,
   readRecords,
-  requireMemory,
   storeRecords,
 } from '../ledger/memory.js';
 import { textsIn } from '../ledger/record.js';
@@ -23,6 +22,7 @@ import {
   madeBy,
   type Observed,
   observerOf,
+  refuseHalted,
   requireSupervisor,
   timestamp,
 } from '../project/project.js';
@@ -53,7 +53,6 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
   const text = checkText(input.text, { what: 'The note' });
   if (input.replaces !== undefined) requireSupervisor(context, 'memory');
   if (observe) return observe([text], [], 'note');
-  requireMemory(context);
   const { replaces } = input;
   const twin = readNotes(context).find((note) => note.text === text);
   if (twin && replaces === undefined) return { ...twin, duplicate: true };
@@ -107,7 +106,6 @@ export function showNote(context: Context, { id }: { id: string }): Note {
 /** Takes a note out of the briefing, the lists and recall. Its record stays in the ledger. */
 export function removeNote(context: Context, { id }: { id: string }): { removed: Note } {
   requireSupervisor(context, 'memory');
-  requireMemory(context);
   const removed = showNote(context, { id });
   storeRecords(context, [{ tier: 'note', kind: 'removed', removes: [removed.id], ...madeBy(context) }]);
   return { removed };
@@ -130,7 +128,6 @@ const INTENT: Format<PromotionIntent> = { name: 'promotion', version: '1.0', sch
  */
 export async function promoteEntry(context: Context, { id }: { id: string }): Promise<Note | Observed> {
   const observe = observerOf(context, 'memory');
-  requireMemory(context);
   return context.disk.withLock(() => {
     const { disk, layout } = context;
     const intent: PromotionIntent = {
@@ -188,7 +185,7 @@ export async function finishPromotion(context: Context): Promise<void> {
   const { disk, layout } = context;
   if (disk.dryRun || !hasPromotion(context)) return;
   await installGuard(context);
-  requireMemory(context);
+  refuseHalted(context);
   disk.withLock(() => {
     const { value: intent } = disk.readDocument(INTENT, promotionFile(layout), null);
     if (!intent) return;

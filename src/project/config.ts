@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { SECTIONS, STYLES } from '../commit/message.js';
 import { DEFAULT_SETTINGS, RULES, WHO } from '../commit/rules.js';
-import { corrupted, refused, SyntaxProblem, UPDATE_HINT, usage } from '../core/error.js';
+import { corrupted, explainSyntax, refused, SyntaxProblem, UPDATE_HINT, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { patternProblem } from '../core/pattern.js';
 import { describeIssue, fieldName } from '../core/schema.js';
@@ -158,15 +158,10 @@ export function decodeConfig(text: string, file: string): { config: Config; warn
 }
 
 /** Any TOML; exit 4 names the line of the first error. */
-export function parseToml(text: string, file: string): Record<string, unknown> {
-  try {
-    return readToml(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    const { message, line } = error;
-    throw corrupted('config.toml', `${file}:${line}: ${message}.`, { file, line });
-  }
-}
+export const parseToml = (text: string, file: string): Record<string, unknown> =>
+  explainSyntax(readToml, text, ({ message, line }) =>
+    corrupted('config.toml', `${file}:${line}: ${message}.`, { file, line }),
+  );
 
 function badSetting(issue: z.core.$ZodIssue, raw: unknown, text: string, file: string): Error {
   // The items of a list have no line of their own.

@@ -260,7 +260,7 @@ export const clearHalt = (disk: Disk): void => disk.remove(paths.haltFile(disk.l
 export const isHalted = (disk: Disk): boolean => disk.exists(paths.haltFile(disk.layout));
 
 /** Exit 4 `memory.corrupted` for every writing command during a halt. */
-export function refuseHalted(disk: Disk): void {
+export function refuseHalted({ disk }: Pick<Context, 'disk'>): void {
   const halt = readHalt(disk);
   if (!halt) return;
   throw corrupted('memory.corrupted', `Memory is halted: ${halt.reasons[0] ?? 'it was found damaged'}.`, {

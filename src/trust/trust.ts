@@ -142,15 +142,8 @@ export function requireTrust(
   commands: readonly string[],
   files: readonly string[] = [],
 ): void {
-  const items = new Map(showTrust(context).items.map((item) => [item.digest, item]));
-  const isApproved = approvedHere(context);
-  const wanted = [
-    ...commandRunnables(context, commands),
-    ...files.flatMap((path) => fileRunnable(context, path)),
-  ];
-  const blocking = wanted.find((one) => !isApproved(one) && items.get(one.digest)?.state !== 'trusted');
+  const { blocking, listed } = findUnapproved(context, commands, files);
   if (!blocking) return;
-  const listed = items.get(blocking.digest);
   const what =
     blocking.kind === 'file' ? blocking.name : `"${blocking.content}" (${listed?.name ?? 'checkpoint'})`;
   const why = listed?.state === 'changed' ? 'changed since it was approved' : 'was not approved here';
@@ -160,14 +153,19 @@ export function requireTrust(
   });
 }
 
-export function isTrusted(context: Context, commands: readonly string[]): boolean {
-  try {
-    requireTrust(context, commands);
-    return true;
-  } catch (error) {
-    if (error instanceof ForgeError && error.code === 'trust.needed') return false;
-    throw error;
-  }
+export const isTrusted = (context: Context, commands: readonly string[]): boolean =>
+  findUnapproved(context, commands, []).blocking === undefined;
+
+/** The first of these that was not approved, and what `forge trust` shows about it. */
+function findUnapproved(context: Context, commands: readonly string[], files: readonly string[]) {
+  const items = new Map(showTrust(context).items.map((item) => [item.digest, item]));
+  const isApproved = approvedHere(context);
+  const wanted = [
+    ...commandRunnables(context, commands),
+    ...files.flatMap((path) => fileRunnable(context, path)),
+  ];
+  const blocking = wanted.find((one) => !isApproved(one) && items.get(one.digest)?.state !== 'trusted');
+  return { blocking, listed: blocking && items.get(blocking.digest) };
 }
 
 /** What is approved one by one: the address of the event server and the invariants. */

@@ -1,7 +1,7 @@
 import type { Forge } from '../index.js';
 import { TOPICS } from './about.js';
 import { SHELLS } from './command.js';
-import { GROUPS, inFull, SHORT_WAYS, specsOf } from './groups.js';
+import { groupNames, inFull, specsOf } from './groups.js';
 import {
   type CommandSpec,
   flagOf,
@@ -73,12 +73,6 @@ async function offerAt(io: Io, before: readonly string[], current: string): Prom
     ? offerOption(place, current)
     : offerWord(place, current);
 }
-
-const groupNames = (): string[] => [
-  ...GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name),
-  ...Object.keys(SHORT_WAYS),
-  'version',
-];
 
 async function offerOption(place: Place, current: string): Promise<Offer> {
   const [name = '', value] = current.split(/=(.*)/s);

@@ -106,6 +106,13 @@ export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
   completion: { words: ['complete'], summary: 'Set up completion in your shell' },
 };
 
+/** What the first word can be. */
+export const groupNames = (): string[] => [
+  ...GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name),
+  ...Object.keys(SHORT_WAYS),
+  'version',
+];
+
 /** The places of the words in argv that are not options or their values, up to `--`. */
 function wordPlaces(argv: readonly string[]): number[] {
   const places: number[] = [];

@@ -3,10 +3,9 @@ import { formatArgv, quoteWord } from '../core/argv.js';
 import { ForgeError, usage, withHint } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
 import { namesLike } from '../core/text.js';
-import { commandWords, GROUPS, inFull, SHORT_WAYS, specsOf } from './groups.js';
+import { commandWords, GROUPS, groupNames, inFull, specsOf } from './groups.js';
 import {
   type CommandSpec,
-  flagOf,
   GLOBAL_OPTIONS,
   type GlobalFlags,
   helpOf,
@@ -41,7 +40,7 @@ export async function parseArgv(
   const specs = await specsOf(words[0]);
   if (specs.length > 0)
     addGroup(program, words, specs, (found) => {
-      const quoted = withQuotedCommand(argv, found.args, found.spec);
+      const quoted = quoteCommand(argv, found.args, found.spec);
       if (quoted) throw usage('command.unquoted', `Put quotes around it: ${quoted}`);
       invocation = found;
     });
@@ -57,7 +56,7 @@ export async function parseArgv(
       const [parent] = program.commands;
       const { args = [] } = parent?.commands.find((command) => command.name() === words[1]) ?? parent ?? {};
       const asText = error.code === 'commander.excessArguments' ? withQuotes : () => undefined;
-      const quoted = spec && (withQuotedCommand(argv, args, spec) ?? asText(argv, args, spec));
+      const quoted = spec && (quoteCommand(argv, args, spec) ?? asText(argv, args, spec));
       throw wrongCall(error, words, specs, { spec, quoted });
     }
     const { commandHelp } = await import('./help.js');
@@ -168,26 +167,17 @@ function withQuotes(argv: readonly string[], args: readonly string[], spec: Comm
 }
 
 /** `--verify python3 -m unittest` would run `python3`, which passes. Undefined if the command is one word before `--`. */
-function withQuotedCommand(
-  given: readonly string[],
-  args: readonly string[],
-  spec: CommandSpec,
-): string | undefined {
-  const valued = optionsOf(spec)
-    .map(flagOf)
-    .filter(({ value }) => value !== null);
-  const names = valued.flatMap((flag) => flag.names);
-  const option = valued.find(({ value }) => value === 'command')?.names[0];
+function quoteCommand(given: readonly string[], args: readonly string[], { options = [] }: CommandSpec) {
+  const option = options.find(({ flags }) => flags.endsWith('<command>'))?.flags.split(' ')[0] ?? '\0';
   const argv = given.flatMap((word) => (word.startsWith(`${option}=`) ? word.split(/=(.*)/s, 2) : [word]));
-  const at = argv.lastIndexOf(option ?? '') + 1;
-  if (at === 0 || /\s/.test(argv[at] ?? '')) return undefined;
-  const isOwn = (i: number): boolean => names.includes(argv[i - 1] ?? '');
-  const isShort = /^-\w$/.test(argv[at + 1] ?? '') && isOwn(at + 2);
-  const last = argv.findLastIndex((word, i) => word === args.at(-1) && !isOwn(i));
-  const end = Math.max(last, isShort ? at + 2 : 0) + 1;
+  const at = argv.lastIndexOf(option) + 1;
+  const last = argv.findLastIndex((word, i) => word === args.at(-1) && !/^--./.test(argv[i - 1] ?? ''));
+  const end = Math.max(last, argv[at + 1] === '-m' ? at + 2 : 0) + 1;
+  const words = argv.slice(at, end);
   // Who quotes a text quotes a command, too.
-  if (end <= at + 1 || /\s/.test(argv[end - 1] ?? '') || argv.slice(at, end).includes('--')) return undefined;
-  return typed([...argv.slice(0, at), formatArgv(argv.slice(at, end)), ...argv.slice(end)]);
+  const isQuoted = [words[0], words.at(-1)].some((word) => /\s/.test(word ?? ''));
+  if (at === 0 || words.length < 2 || isQuoted || words.includes('--')) return undefined;
+  return typed([...argv.slice(0, at), formatArgv(words), ...argv.slice(end)]);
 }
 
 /** `forge done LOGIN` in place of "Did you mean LOGIN?", for a word of argv that the message quotes or ends with. */
@@ -224,8 +214,7 @@ function wrongCall(
     case 'commander.help':
       return usage('command.missing', `${name} needs a command: ${names.join(', ')}.`, { hint: help });
     case 'commander.unknownCommand': {
-      const listed = GROUPS.filter(({ heading }) => heading !== null).map((entry) => entry.name);
-      const known = specs.length > 0 ? names : [...Object.keys(SHORT_WAYS), 'version', ...listed];
+      const known = specs.length > 0 ? names : groupNames();
       const [nearest] = namesLike(specs.length > 0 ? word : group, known);
       const verb = word.includes(' ') && names.includes('add') ? 'add' : group === 'focus' ? 'set' : null;
       if (!nearest && verb) return usage(code, message, { hint: `${typed([group, verb, word])}\n${help}` });

@@ -191,14 +191,10 @@ async function edit(call: Call, id: string): Promise<AddedFeature> {
   const { reason } = call.options as { reason?: string };
   const change = changeOf(call);
   if (reason === undefined) return call.forge().feature.edit({ ...change, id }, watchTests(call));
+  const message = '--reason explains --status passing and cannot be combined with other changes.';
+  const hint = `forge feature edit ${id} --status passing --reason "TEXT"`;
   if (change.status !== 'passing' || Object.keys(change).length > 1)
-    throw usage(
-      'feature.override',
-      '--reason explains --status passing and cannot be combined with other changes.',
-      {
-        hint: `forge feature edit ${id} --status passing --reason "TEXT"`,
-      },
-    );
+    throw usage('feature.override', message, { hint });
   return call.forge().feature.override({ id, reason });
 }
 
@@ -216,19 +212,13 @@ const NO_RUN: OptionSpec = { flags: '--no-run', help: 'do not run its tests now'
 
 async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
   const { id } = call.options as { id?: string };
+  const quoted = quoteWord(`${first} ${second}`);
   if (second !== undefined && isTwoWords(first, second))
-    throw usage(
-      'feature.words',
-      `Put quotes around it: forge feature add ${quoteWord(`${first} ${second}`)}`,
-    );
+    throw usage('feature.words', `Put quotes around it: forge feature add ${quoted}`);
+  const message = 'A feature has one name, and before it at most an id, which has no spaces.';
+  const hint = `forge feature add ${quoteWord(first)} --test "COMMAND"`;
   if (second !== undefined && (id !== undefined || /\s/.test(first.trim())))
-    throw usage(
-      'feature.words',
-      'A feature has one name, and before it at most an id, which has no spaces.',
-      {
-        hint: `forge feature add ${quoteWord(first)} --test "COMMAND"`,
-      },
-    );
+    throw usage('feature.words', message, { hint });
   if (second === undefined && id === undefined && /^[A-Z][A-Z0-9]*-\d+$/.test(first))
     throw usage('feature.no_name', `${first} needs a name.`, { hint: `forge feature add ${first} "NAME"` });
   const given = second === undefined ? id : first;

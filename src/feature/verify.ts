@@ -361,17 +361,11 @@ export const missingTest = (root: string, argv: readonly string[]): string | und
 
 /** Whether `after` has the tests of `before`, which passed, and only test files that are gone have other names. */
 function isRenamed(root: string, before: Feature, after: Feature): boolean {
-  const [old = [], now = []] = [before, after].map(({ tests = [] }) =>
-    tests.flatMap((test) => test.split(' ')),
-  );
-  const isMoved = (word: string, i: number): boolean =>
-    missingTest(root, ['', word]) !== undefined && isTestFile(fileIn(now[i] ?? ''));
-  return (
-    before.status === 'passing' &&
-    !before.override &&
-    old.length === now.length &&
-    old.every((word, i) => word === now[i] || isMoved(word, i))
-  );
+  if (before.status !== 'passing' || before.override) return false;
+  const [old = [], now = []] = [before, after].map(({ tests = [] }) => tests.join(' ').split(' '));
+  const isMoved = (word: string, to = ''): boolean =>
+    missingTest(root, ['', word]) !== undefined && isTestFile(fileIn(to));
+  return old.length === now.length && old.every((word, i) => word === now[i] || isMoved(word, now[i]));
 }
 
 /** FEA-05: runs a feature's new tests once. Tests that pass before the work prove nothing. */

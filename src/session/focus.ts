@@ -185,12 +185,12 @@ export async function editFeatureInWork(
   watch: VerifyWatch = {},
 ): Promise<AddedFeature> {
   const lineOf = ({ id, name }: Feature): string => taskLine({ id, title: name });
-  const lines = new Map(readFeatures(context).map((feature) => [feature.id, lineOf(feature)]));
+  const before = readFeatures(context).map(lineOf);
   const edited = await editFeature(context, input, watch);
   const [feature] = edited.features as [Feature];
-  const [before, task] = [lines.get(feature.id), lineOf(feature)];
   await tryFocus(() => {
-    if (before !== task && showFocus(context).task === before)
+    const [focus, task] = [showFocus(context), lineOf(feature)];
+    if (focus.task !== task && isAbout(focus, feature.id) && before.includes(focus.task ?? ''))
       replaceFocus(context, (focus) => ({ after: { ...focus, task }, writes: [] }));
   });
   return edited;

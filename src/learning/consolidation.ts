@@ -5,15 +5,17 @@ import { checkText, oneLine } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { type Decision, requireDecision } from '../ledger/audit.js';
 import { openDamage } from '../ledger/graph.js';
-import { ACCEPT, readSize, TOO_LARGE } from '../ledger/growth.js';
 import {
+  ACCEPT,
   type Body,
   currentState,
   type Memory,
   type RecordRef,
   readMemory,
+  readSize,
   storeAudit,
   storeRecords,
+  TOO_LARGE,
 } from '../ledger/memory.js';
 import { type Context, isBuilding, isHalted, requireSupervisor, timestamp } from '../project/project.js';
 import { SCOPES } from './evaluation.js';

@@ -4,8 +4,7 @@ import { pendingFile, pendingFolder } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { hasClaimed } from '../events/local-claims.js';
-import { guardGrowth } from '../ledger/growth.js';
-import { type Draft, findKeyed, type RecordRef, storeRecords } from '../ledger/memory.js';
+import { type Draft, findKeyed, guardGrowth, type RecordRef, storeRecords } from '../ledger/memory.js';
 import { type Context, refuseHalted, requireSupervisor, timestamp } from '../project/project.js';
 import { afterRecording, type Consolidated } from './consolidation.js';
 import {

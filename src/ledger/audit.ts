@@ -10,8 +10,7 @@ import {
   writeHalt,
 } from '../project/project.js';
 import { type OpenReview, openDamage } from './graph.js';
-import { ACCEPT } from './growth.js';
-import { readMemory, storeAudit } from './memory.js';
+import { ACCEPT, readMemory, storeAudit } from './memory.js';
 import { TIERS, type Tier } from './record.js';
 
 /** Who decided, and why. Kept permanently in the audit tier. */

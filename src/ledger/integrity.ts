@@ -6,8 +6,7 @@ import { requireDecision } from './audit.js';
 import { describeFinding, type Finding, meaningOf, ofLevel, stateOf } from './compare.js';
 import { ledgerFolder } from './files.js';
 import { type Graph, openDamage, openHalts } from './graph.js';
-import { ACCEPT, readSize } from './growth.js';
-import { type RecordRef, readMemory, storeAudit } from './memory.js';
+import { ACCEPT, type RecordRef, readMemory, readSize, storeAudit } from './memory.js';
 import { TIERS, type Tier } from './record.js';
 import { type Verdict, verify } from './verify.js';
 

@@ -1,22 +1,20 @@
-import { usage } from '../core/error.js';
 import type { Context } from '../project/project.js';
 import { append, type Body, currentState, type RecordRef } from './append.js';
 import { isInIndex, moveChain } from './chains.js';
-import { type Container, eachRecord, type Line } from './container.js';
+import { type Container, eachRecord } from './container.js';
 import { withLedgerLock } from './files.js';
 import type { Graph } from './graph.js';
 import { appendToJournal, ownJournalFile, readJournal, writtenHere } from './journal.js';
-import { containerBytes, listContainers, type ReadRecord, readSnapshot, recordsOf } from './read.js';
 import {
-  byNumber,
-  type Identified,
-  type LedgerRecord,
-  recordId,
-  TIERS,
-  type Tier,
-  type Tombstone,
-  textsIn,
-} from './record.js';
+  containerBytes,
+  type Listed,
+  listContainers,
+  type ReadRecord,
+  readSnapshot,
+  recordsOf,
+  sizeOf,
+} from './read.js';
+import { byNumber, type Identified, type LedgerRecord, recordId, type Tier, textsIn } from './record.js';
 
 export {
   append as storeRecords,
@@ -138,85 +136,63 @@ export function ledgerTrailer(context: Context): string | null {
 export const journaledLines = (context: Context): Set<string> =>
   new Set(readJournal(ownJournalFile(context)).lines.map(({ record }) => record));
 
-export interface LogEntry {
-  id: string;
-  tier: Tier;
-  n: number;
-  kind: string;
-  at: string | null;
-  session: string | null;
-  record: LedgerRecord;
+/** `large` from 80 MB. `paused` from 100 MB: consolidation waits for a human (LTM-11). */
+type Growth = 'normal' | 'large' | 'paused';
+const WARN_BYTES = 80_000_000;
+export const PAUSE_BYTES = 100_000_000;
+
+/** `accepted`: the size that a human accepted. Memory may grow to twice as much. */
+function growthOf(bytes: number, accepted = 0): Growth {
+  if (bytes >= Math.max(PAUSE_BYTES, 2 * accepted)) return 'paused';
+  return bytes >= WARN_BYTES ? 'large' : 'normal';
 }
 
-const toEntry = ({ id, record }: Identified): LogEntry => {
-  const { tier, n, kind, at = null, session = null } = record;
-  return { id, tier, n, kind, at, session, record };
-};
-
-/** The last records of one tier or of all, newest last. */
-export async function logMemory(
-  context: Context,
-  { tier, limit = 20 }: { tier?: Tier; limit?: number } = {},
-): Promise<{ records: LogEntry[]; warnings: string[] }> {
-  const memory = readMemory(context);
-  const records = (tier ? [tier] : TIERS)
-    .flatMap((one) => memory.records(one).slice(-limit))
-    .map(toEntry)
-    .sort((a, b) => a.n - b.n)
-    .slice(-limit);
-  return { records, warnings: context.warnings };
+interface Size {
+  bytes: number;
+  growth: Growth;
+  /** The size that a human last accepted, or 0. */
+  accepted: number;
 }
 
-/** One record by its id or the start of it. Exit 2 if none or several match. */
-export function showRecord(context: Context, { id: start }: { id: string }): LogEntry {
-  const memory = readMemory(context);
-  const id = findId(memory, start);
-  const copies = copiesOf(context, memory, id).map(({ record }) => record);
-  // A tombstone wins over its record.
-  const tombstone = copies.find((copy) => !('kind' in copy));
-  return tombstone
-    ? describeRedacted(memory, id, tombstone)
-    : toEntry({ id, record: copies[0] as LedgerRecord });
+/** The size of memory. `listed`: the ledger's files, if the caller has just listed them. */
+export function readSize(context: Context, listed?: readonly Listed[]): Size {
+  const bytes = listed ? sizeOf(listed) : currentState(context).bytes;
+  if (growthOf(bytes) === 'normal') return { bytes, growth: 'normal', accepted: 0 };
+  const { accepted } = currentState(context, listed);
+  return { bytes, growth: growthOf(bytes, accepted), accepted };
 }
 
-/** A record, or the tombstone in its place, in each file that has it. */
-export function copiesOf(
-  context: Context,
-  { graph }: Memory,
-  id: string,
-): { record: LedgerRecord | Tombstone; line: Line }[] {
-  const copies: { record: LedgerRecord | Tombstone; line: Line }[] = [];
-  for (const { name } of graph.containers.filter(({ ids }) => ids.includes(id)))
-    eachRecord(containerBytes(context, name), (found, record, line) => {
-      if (found === id) copies.push({ record, line });
-    });
-  return copies;
+export const ACCEPT = 'forge memory override acknowledge --reason "TEXT"';
+
+/** Why consolidation waits (LTM-11). */
+export const TOO_LARGE = `memory has more than 100 MB; a human accepts that with: ${ACCEPT}`;
+
+const megabytes = (bytes: number): string => `Memory has ${Math.floor(bytes / 1_000_000)} MB`;
+
+/** A warning for a person. Null if memory is small, or a human has accepted its size. */
+export function describeSize({ bytes, growth, accepted }: Size): string | null {
+  const size = megabytes(bytes);
+  if (growth === 'paused') return `${size}: consolidation is paused. A human accepts that with: ${ACCEPT}`;
+  return growth === 'large' && accepted === 0
+    ? `${size}; at 100 MB consolidation pauses until a human accepts its size.`
+    : null;
 }
 
-/** The full id of a record that is named by its start. */
-export function findId({ graph, records }: Memory, start: string): string {
-  const hint = 'forge memory log';
-  if (!/^[0-9a-f]{6,64}$/.test(start))
-    throw usage('record.id', 'Name a record by its id or the first 6 or more of its 64 hex digits.', {
-      hint,
-    });
-  const ids = graph.containers.flatMap((container) => container.ids);
-  const [found, ...more] = new Set(ids.filter((id) => id.startsWith(start)));
-  if (more.length > 0) {
-    const message = `${start} is ambiguous: ${more.length + 1} records match. Give more digits.`;
-    throw usage('record.ambiguous', message, { hint });
-  }
-  // `memory promote` and `memory report` name knowledge by its own id.
-  const known =
-    found ?? records('knowledge').findLast(({ record }) => String(record.knowledge_id).startsWith(start))?.id;
-  if (!known) throw usage('record.unknown', `There is no record ${start} here.`, { hint });
-  return known;
+export function warnSize(context: Context, listed?: readonly Listed[]): Size {
+  const size = readSize(context, listed);
+  const text = describeSize(size);
+  if (text !== null) context.warnings.push(text);
+  return size;
 }
 
-/** The links of a redacted record, and the audit record that has who redacted it, when and why. */
-function describeRedacted({ graph }: Memory, id: string, links: object): LogEntry {
-  const audit = graph.audit('redacted').find(({ record }) => textsIn(record.subjects).includes(id));
-  const tier = TIERS.find((name) => name === audit?.record.of) ?? 'execution';
-  const record = { ...links, tier, kind: 'redacted', audit: audit?.id ?? null };
-  return toEntry({ id, record: record as unknown as LedgerRecord });
+/** LTM-11: warns about the size of memory and records one governance warning for a human. The caller holds the lock. */
+export function guardGrowth(context: Context): void {
+  const { bytes, growth, accepted } = warnSize(context);
+  if (growth !== 'paused') return;
+  const isRecorded = readMemory(context)
+    .records('audit')
+    .some(({ record }) => record.code === 'memory.size' && Number(record.bytes) >= 2 * accepted);
+  if (isRecorded) return;
+  const message = `${megabytes(bytes)}; consolidation is paused; human review is requested`;
+  storeAudit(context, { kind: 'governance_warning', code: 'memory.size', bytes, message });
 }

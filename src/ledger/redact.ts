@@ -11,7 +11,8 @@ import { type Container, eachRecord, linesById, segmentOf } from './container.js
 import { gitFolder, ledgerFolder, withLedgerLock } from './files.js';
 import { verifyAndRepair } from './integrity.js';
 import { journalFiles, readJournal, rewriteJournal } from './journal.js';
-import { copiesOf, findId, type Memory, readMemory } from './memory.js';
+import { copiesOf, findId } from './log.js';
+import { type Memory, readMemory } from './memory.js';
 import { containerBytes, listContainers, readSnapshot } from './read.js';
 import { formatTombstone, type LedgerRecord, recordId, type Tier } from './record.js';
 import { rebuildViews } from './view.js';

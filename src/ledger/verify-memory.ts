@@ -11,7 +11,6 @@ import { type Finding, makeFinding } from './compare.js';
 import { type Container, linesOf } from './container.js';
 import { gitFolder, ledgerFolder } from './files.js';
 import type { Graph } from './graph.js';
-import { readSize } from './growth.js';
 import {
   notesOf,
   problemsOf,
@@ -22,6 +21,7 @@ import {
   verifyAndRepair,
   verifyReadOnly,
 } from './integrity.js';
+import { readSize } from './memory.js';
 import { containerBytes } from './read.js';
 import { isRecordId, recordId, type Tier } from './record.js';
 import type { Verdict } from './verify.js';

@@ -113,10 +113,10 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       freeze: bind(() => import('../learning/consolidation.js'), 'freezeConsolidation'),
       report: bind(() => import('../learning/report.js'), 'reportMemory', 'reads'),
       stats: bind(() => import('../ledger/verify-memory.js'), 'memoryStats', 'reads'),
-      show: bind(() => import('../ledger/memory.js'), 'showRecord', 'reads'),
-      log: bind(() => import('../ledger/memory.js'), 'logMemory', 'reads'),
+      show: bind(() => import('../ledger/log.js'), 'showRecord', 'reads'),
+      log: bind(() => import('../ledger/log.js'), 'logMemory', 'reads'),
       /** Every record in one line. */
-      rows: bind(() => import('../ledger/rows.js'), 'readRows', 'looks'),
+      rows: bind(() => import('../ledger/log.js'), 'readRows', 'looks'),
       /** LTM-06: what is known, and why. */
       known: bind(() => import('../knowledge/knowledge.js'), 'listLearned', 'looks'),
       chain: bind(() => import('../learning/report.js'), 'showChain', 'looks'),

@@ -10,7 +10,7 @@ import { describePause } from '../guard/fingerprint.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
-import { ACCEPT } from '../ledger/growth.js';
+import { ACCEPT } from '../ledger/memory.js';
 import { isForSomebody, readNotes } from '../note/note.js';
 import { type Context, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
 import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';

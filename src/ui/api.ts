@@ -3,7 +3,7 @@ import { ForgeError } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
 import { oneOf } from '../core/text.js';
 import { type Forge, type LogRow, type PastCommit, type SessionDetail, TIERS } from '../index.js';
-import { PAUSE_BYTES } from '../ledger/growth.js';
+import { PAUSE_BYTES } from '../ledger/memory.js';
 import { NO_FOCUS, sessionName } from '../session/rules.js';
 import { csvLine, cycleSeries, featureSeries, listDecisions, listDone, memorySeries } from './views.js';
 

@@ -1,6 +1,6 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { ForgeError } from '../core/error.js';
+import { unlessFailed } from '../core/error.js';
 import { appendLog, readTarget, realPath } from '../core/files.js';
 import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
 import { hookLog, kfrFile, memoryFolder, sessionFile, shown, toldFile } from '../core/paths.js';
@@ -34,14 +34,8 @@ function versionOf({ session, entries }: Kfr): string {
 }
 
 /** Null when working memory cannot be read: the agent gets the error instead. */
-function currentVersion(context: Context): string | null {
-  try {
-    return versionOf(readKfr(context));
-  } catch (error) {
-    if (error instanceof ForgeError) return null;
-    throw error;
-  }
-}
+const currentVersion = (context: Context): string | null =>
+  unlessFailed(null, () => versionOf(readKfr(context)));
 
 /** Notes that a conversation started and got the current working memory with its briefing. */
 export function noteStart(context: Context, id: string): void {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ForgeError, usage } from '../core/error.js';
+import { unlessFailed, usage } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { compareIds, compareText, oneLine } from '../core/text.js';
@@ -97,14 +97,8 @@ export function manifestIn(message: string): string | null {
 }
 
 /** Null if it is not a manifest. */
-export function decodeManifest(text: string): Manifest | null {
-  try {
-    return decodeDocument(CHECKPOINT, Buffer.from(text), 'the tag');
-  } catch (error) {
-    if (error instanceof ForgeError) return null;
-    throw error;
-  }
-}
+export const decodeManifest = (text: string): Manifest | null =>
+  unlessFailed(null, () => decodeDocument(CHECKPOINT, Buffer.from(text), 'the tag'));
 
 /** Newest first. All times have the same text format. */
 export function byTime(

@@ -95,6 +95,16 @@ export function explainSyntax<T>(
   }
 }
 
+/** The result of `work`, or `otherwise` for an error that forge throws on purpose. */
+export function unlessFailed<T, F>(otherwise: F, work: () => T): T | F {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ForgeError) return otherwise;
+    throw error;
+  }
+}
+
 export function withHint(error: unknown, hint: string): unknown {
   if (!(error instanceof ForgeError) || error.kind !== 'usage' || error.hint !== undefined) return error;
   const hinted = usage(error.code, error.message, { ...error.details, hint });

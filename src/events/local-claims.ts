@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ForgeError, refused, usage } from '../core/error.js';
+import { type ForgeError, refused, unlessFailed, usage } from '../core/error.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { withLock } from '../core/lock.js';
 import { claimsFile, claimsLock } from '../core/paths.js';
@@ -105,18 +105,14 @@ export const describeOthersClaims = (context: Context): ReadonlyMap<string, stri
   ]);
 
 /** The task in focus of a session that somebody works in. Another worktree's damage is not reported here. */
-function describeWork(other: Context): [task: string, text: string][] {
-  try {
+const describeWork = (other: Context): [task: string, text: string][] =>
+  unlessFailed([], () => {
     const running = readRunning(other);
     if (!running || judgeRunning(other, running).state !== 'held') return [];
     const { task, linear_issue } = showFocus(other);
     const text = `session ${sessionName(running.id)} in ${oneLine(other.layout.root, 200)}`;
     return [/^(\S+): /.exec(task ?? '')?.[1], linear_issue].flatMap((id) => (id ? [[id, text]] : []));
-  } catch (error) {
-    if (error instanceof ForgeError) return [];
-    throw error;
-  }
-}
+  });
 
 export const unknownTask = (id: string, hint: string): Error =>
   usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {

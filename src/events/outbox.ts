@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { ForgeError } from '../core/error.js';
+import { ForgeError, unlessFailed } from '../core/error.js';
 import { listFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
 import { outboxFolder } from '../core/paths.js';
 import { makeToken, oneLine, sha256 } from '../core/text.js';
@@ -41,14 +41,7 @@ export function warnUnapproved(context: Context): void {
 }
 
 /** '' for a damaged config.toml, so that commands that do not need it still work. */
-function readUrl(context: Context): string {
-  try {
-    return readConfig(context).events.url;
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    return '';
-  }
-}
+const readUrl = (context: Context): string => unlessFailed('', () => readConfig(context).events.url);
 
 /** Identifies a worktree among those of all machines. */
 export const placeOf = ({ layout, world }: Context): string =>

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { ForgeError, refused, usage } from '../core/error.js';
+import { ForgeError, refused, unlessFailed, usage } from '../core/error.js';
 import { filesBelow, readPlain } from '../core/files.js';
 import { shown, skillsFolder } from '../core/paths.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
@@ -224,15 +224,12 @@ const matchAll = (context: Context, focus: Focus): SkillMatch[] =>
 /** A skill's pattern for the first line of a commit; null without an approved one. */
 export function commitPattern(context: Context, name: string): { name: string; pattern: string } | null {
   if (!skillNames(context).includes(name)) return null;
-  try {
+  // A broken skill must not block commits: forge skill check names it.
+  return unlessFailed(null, () => {
     const { manifest, isApproved } = loadSkill(context, name, approvedSkills(context));
     const pattern = manifest.git?.commit_pattern;
     return pattern === undefined || !isApproved ? null : { name, pattern };
-  } catch (error) {
-    // A broken skill must not block commits: forge skill check names it.
-    if (error instanceof ForgeError) return null;
-    throw error;
-  }
+  });
 }
 
 const NewSkillInput = z.strictObject({ name: z.string(), description: z.optional(z.string()) });

@@ -1,6 +1,6 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
-import { ForgeError, refused } from '../core/error.js';
+import { refused, unlessFailed } from '../core/error.js';
 import { filesBelow, readPlain, readTarget, removePath } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { architectureFile, initScript, shown, skillsFolder } from '../core/paths.js';
@@ -184,15 +184,6 @@ function listRules({ disk, layout }: Context): Runnable[] {
     ...readLearnings(disk).flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
   ];
   return [...new Set(texts)].map(toRule);
-}
-
-function unlessFailed<T>(otherwise: T, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof ForgeError) return otherwise;
-    throw error;
-  }
 }
 
 /** init.sh, features' tests, checkpoints' commands, what cycles do by themselves, and the files that these name. */

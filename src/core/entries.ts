@@ -1,6 +1,6 @@
 import { join, sep } from 'node:path';
 import type { Disk } from './disk.js';
-import { corrupted, ForgeError } from './error.js';
+import { corrupted, ForgeError, unlessFailed } from './error.js';
 import { type Layout, shown, viewCopy } from './paths.js';
 import { decodeDocument, encodeDocument, type Format, isId } from './schema.js';
 import { oneLine, sha256 } from './text.js';
@@ -101,13 +101,8 @@ export function takeInById<E>(
   return { entries: [...kept, ...added.map(add)], changes };
 }
 
-function decodeView<E, V>(list: EntryList<E, V>, bytes: Buffer | null): V | null {
-  try {
-    return bytes && decodeDocument(list.view, bytes, '');
-  } catch {
-    return null;
-  }
-}
+const decodeView = <E, V>(list: EntryList<E, V>, bytes: Buffer | null): V | null =>
+  unlessFailed(null, () => bytes && decodeDocument(list.view, bytes, ''));
 
 /** Changes the entries and their view under the lock, after edits of the view. `change` keeps unchanged objects. */
 export function updateEntries<E, V>(

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { formatArgv, testArgv } from '../core/argv.js';
-import { explainSyntax, ForgeError, usage } from '../core/error.js';
+import { explainSyntax, ForgeError, unlessFailed, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { shownFrom } from '../core/paths.js';
 import { checkId, checkInput, findTwin } from '../core/schema.js';
@@ -157,17 +157,11 @@ export function believe(context: Context, features: readonly Feature[]): Feature
 }
 
 /** The commands of a feature's current tests; null when one cannot be run. */
-export function presentCommands(
+export const presentCommands = (
   context: Context,
   { tests = [] }: Feature,
   template = readConfig(context).features.test_command,
-): string[] | null {
-  try {
-    return tests.map((test) => formatArgv(testArgv(test, template)));
-  } catch {
-    return null;
-  }
-}
+): string[] | null => unlessFailed(null, () => tests.map((test) => formatArgv(testArgv(test, template))));
 
 /** FEA-01. Entering a test approves it, because the caller could have run it directly. FEA-05: it is run once. */
 export async function addFeature(

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SHELL_TOKENS, splitCommand } from '../core/argv.js';
+import { unlessFailed } from '../core/error.js';
 
 /** A tool call's question, normalized over agents and spellings. Paths are absolute. Lines count from 1. */
 export type Question =
@@ -164,13 +165,7 @@ function folderOf(command: string): string | null {
   return isCd ? folder : null;
 }
 
-function wordsIn(command: string): string[] {
-  try {
-    return splitCommand(command);
-  } catch {
-    return [];
-  }
-}
+const wordsIn = (command: string): string[] => unlessFailed([], () => splitCommand(command));
 
 /** The lines that a filter passes on: `sed -n 3,9p`, `head`, `head -20`, `head -n 20`, `head -n20`. */
 function linesOf([program = '', ...args]: string[]): { from: number; to: number | null } | null {

@@ -1,7 +1,7 @@
 import { AGENT_NAMES } from '../agent/agents.js';
 import { DEFAULT_SETTINGS } from '../commit/rules.js';
 import { splitCommand } from '../core/argv.js';
-import { usage } from '../core/error.js';
+import { unlessFailed, usage } from '../core/error.js';
 import { patternProblem } from '../core/pattern.js';
 import { checkText, firstNames, isBranchName, oneLine, oneOf } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';
@@ -154,11 +154,5 @@ export const nextSteps = (context: Context, parts: readonly Part[], canImport: b
   'forge start',
 ];
 
-function hasFeatures(context: Context): boolean {
-  try {
-    return readFeatures(context).length > 0;
-  } catch {
-    // The commands that need the list report the damage.
-    return true;
-  }
-}
+/** The commands that need the list report its damage. */
+const hasFeatures = (context: Context): boolean => unlessFailed(true, () => readFeatures(context).length > 0);

@@ -1,4 +1,5 @@
 import { type Git, must } from '../git/client.js';
+import { isAncestor } from '../git/read.js';
 import { isShallow } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { segmentOf } from './container.js';
@@ -35,11 +36,11 @@ interface Sources {
 
 /** The records that commits of HEAD's history removed and that are not in the working tree. */
 export async function findRemoved(sources: Sources): Promise<Removal[]> {
-  const { context, objects, graph, head } = sources;
+  const { context, graph, head } = sources;
   if (!context.git || head === null) return [];
   const removals = await readRemovals(sources, context.git, head);
   const absent = removals.filter(({ id }) => !graph.has(id));
-  return onlyReachable(context.git, objects, head, absent);
+  return onlyReachable(context.git, head, absent);
 }
 
 /** Reads only commits that are not cached. Containers are write-once, so git lists few changes. */
@@ -110,12 +111,9 @@ async function removalsOf(
   return absent.map((record) => ({ ...record, commit, subject }));
 }
 
-async function onlyReachable(git: Git, objects: LedgerObjects, head: string, removals: readonly Removal[]) {
+/** Asks for each commit: with clocks that go wrong, a range of git leaves out commits that HEAD has. */
+async function onlyReachable(git: Git, head: string, removals: readonly Removal[]): Promise<Removal[]> {
   const commits = [...new Set(removals.map(({ commit }) => commit))];
-  if (commits.length === 0) return [];
-  const present = await Promise.all(commits.map((commit) => objects.has(commit)));
-  const known = commits.filter((_, i) => present[i]);
-  const input = `${[...known, `^${head}`].join('\n')}\n`;
-  const outside = new Set((await must(git, ['rev-list', '--stdin'], { input })).split('\n'));
-  return removals.filter(({ commit }) => known.includes(commit) && !outside.has(commit));
+  const isReached = await Promise.all(commits.map((commit) => isAncestor(git, commit, head)));
+  return removals.filter(({ commit }) => isReached[commits.indexOf(commit)]);
 }

@@ -242,8 +242,13 @@ function findNotes(
     ),
     ...describeRecords('elsewhere', elsewhere, `in ${place}, not in this tree: {count} written here${bring}`),
     ...graph.containers.flatMap(describeFile),
-    ...(own.damaged > 0
-      ? [makeFinding('journal', `the journal in the git dir has ${plural(own.damaged, 'damaged line')}`)]
+    ...(own.damaged.length > 0
+      ? [
+          makeFinding(
+            'journal',
+            `the journal in the git dir has ${plural(own.damaged.length, 'damaged line')}`,
+          ),
+        ]
       : []),
     ...incomplete.map((message) => makeFinding('incomplete', message)),
     ...(files > MANY_CONTAINERS ? [makeFinding('file', `${files} files make git slow`)] : []),

@@ -20,10 +20,10 @@ export interface JournalLine {
   record: string;
 }
 
-interface Journal {
+export interface Journal {
   lines: JournalLine[];
-  /** Lines whose bytes do not match their id. `ids`: the records that they may have been. */
-  damaged: { how: Origin; ids: string[] }[];
+  /** Lines whose bytes do not match their id. `ids` and `segs`: the records that they may have been. */
+  damaged: { how: Origin; ids: string[]; segs: string[] }[];
 }
 
 const formatJournalLine = ({ record, ...head }: JournalLine): string =>
@@ -60,8 +60,12 @@ function parseJournalLine(raw: string): JournalLine | null {
 
 function describeDamaged(raw: string): Journal['damaged'][number] {
   const record = /"record":(.*)\}$/.exec(raw)?.[1] ?? '';
-  const named = [...raw.matchAll(/"?id":"([0-9a-f]{64})"/g)].map(([, id = '']) => id);
-  return { how: /"how":"s"/.test(raw) ? 's' : 'w', ids: [recordId(record), ...named] };
+  const named = (pattern: RegExp): string[] => [...raw.matchAll(pattern)].map(([, value = '']) => value);
+  return {
+    how: /"how":"s"/.test(raw) ? 's' : 'w',
+    ids: [recordId(record), ...named(/"?id":"([0-9a-f]{64})"/g)],
+    segs: named(/"seg":"([0-9a-f]{8})"/g),
+  };
 }
 
 const journalFolder = ({ layout }: Context): string => join(layout.shared, 'journal');
@@ -89,11 +93,15 @@ export function writtenHere(context: Context, seg: string, records: readonly str
 
 /** Not synced: the record itself is, and the journal only helps to find it again. */
 export function appendToJournal(context: Context, lines: readonly JournalLine[]): void {
-  if (lines.length === 0) return;
+  appendText(context, lines.map(formatJournalLine).join(''));
+}
+
+function appendText(context: Context, text: string): void {
+  if (text === '') return;
   const path = ownJournalFile(context);
   try {
     makeFolder(dirname(path));
-    fs.appendFileSync(path, lines.map(formatJournalLine).join(''));
+    fs.appendFileSync(path, text);
   } catch (error) {
     throw diskError(error, path);
   }
@@ -110,7 +118,8 @@ export function adoptJournals(context: Context): void {
   const linked = new Set(linkedWorktrees(context.repository.commonDir).map((name) => `wt-${name}.jsonl`));
   for (const path of journalFiles(context)) {
     if (!basename(path).startsWith('wt-') || linked.has(basename(path))) continue;
-    appendToJournal(context, readJournal(path).lines);
+    // With its damaged lines, whose records may be found.
+    appendText(context, `${readJournalText(path)}\n`);
     removePath(path);
   }
 }

@@ -12,6 +12,7 @@ import { type AbsentRecord, Graph } from './graph.js';
 import { findRemoved } from './history.js';
 import {
   adoptJournals,
+  type Journal,
   type JournalLine,
   journalFiles,
   ownJournalFile,
@@ -102,7 +103,13 @@ export async function observe(context: Context, objects: LedgerObjects, place: P
   const { graph, refs } = sources;
   const absent = await findAbsent(sources);
   const away = absent.filter(({ source }) => source === 'journal' || source === 'anchor');
-  const located = await locate(context, objects, refs.all, away);
+  const { own } = sources;
+  const damaged = own.damaged.flatMap(({ ids, segs }) =>
+    ids.flatMap((id) => segs.map((seg) => ({ id, seg }))),
+  );
+  const located = await locate(context, objects, refs.all, [...away, ...damaged]);
+  const files = located.sources.map(({ facts, bytes }) => ({ ...facts, bytes: () => bytes }));
+  recoverLines(own, files);
   const { unknown, standing } = await sortUncommitted(sources);
   const needsSettled = absent.length > 0 || graph.tombstones().size > 0;
   const settled = await readSettled(sources, needsSettled);
@@ -113,20 +120,30 @@ export async function observe(context: Context, objects: LedgerObjects, place: P
   return { ...sources, absent, located, unknown, standing, settled, sparse };
 }
 
-/**
- * Replaces a damaged line by the record itself if that is here. `isStale`: the file must be rewritten. `damaged`: the number of
- * lines whose record is not here.
- */
+/** `isStale`: the file must be rewritten. `damaged`: lines whose record was not found. */
 function readOwnJournal(context: Context, graph: Graph, text: string) {
   const { lines, damaged } = parseJournal(text);
-  const left = damaged.filter(({ ids, how }) => {
-    const here = graph.containers.find((container) => container.ids.some((id) => ids.includes(id)));
-    const found = here && [...linesById(containerBytes(context, here.name))].find(([id]) => ids.includes(id));
+  const own = { lines, text, isStale: damaged.length > 0, damaged };
+  const files = graph.containers.map((file) => ({
+    ...file,
+    bytes: () => containerBytes(context, file.name),
+  }));
+  recoverLines(own, files);
+  return own;
+}
+
+/** Replaces damaged lines by their records, as far as these files have them. */
+function recoverLines(
+  own: Journal,
+  files: readonly { seg: string; ids: readonly string[]; bytes: () => Buffer }[],
+): void {
+  own.damaged = own.damaged.filter(({ ids, how }) => {
+    const file = files.find((one) => one.ids.some((id) => ids.includes(id)));
+    const found = file && [...linesById(file.bytes())].find(([id]) => ids.includes(id));
     if (!found) return true;
-    lines.push({ id: found[0], seg: here.seg, how, branch: '', record: found[1] });
+    own.lines.push({ id: found[0], seg: file.seg, how, branch: '', record: found[1] });
     return false;
   });
-  return { lines, text, isStale: damaged.length > 0, damaged: left.length };
 }
 
 const idsOf = (lines: readonly { id: string }[]): Set<string> => new Set(lines.map(({ id }) => id));

@@ -11,7 +11,7 @@ import {
   makeDesk,
 } from '../support/ledgers.js';
 import { containerOf, JOURNAL } from '../support/memory.js';
-import { commitAll } from '../support/project.js';
+import { commitAll, run } from '../support/project.js';
 
 /** Records that are not committed are stashed; what is in a stash is not lost and not here either. */
 async function stashed(desk: Desk, ...options: string[]): Promise<void> {
@@ -21,6 +21,15 @@ async function stashed(desk: Desk, ...options: string[]): Promise<void> {
   expect(status).toBe('intact');
   if (options.includes('-u')) expect(notes.join()).toContain('in stash, not in this tree');
 }
+
+function flipByte(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[100] = (bytes[100] as number) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+const commitAt = (desk: Desk, date: string) =>
+  run(desk.dir, 'git', ['commit', '-qm', 'Work', '--allow-empty'], { env: { GIT_COMMITTER_DATE: date } });
 
 const PLACES: Flows = {
   kept: {
@@ -40,9 +49,7 @@ const PLACES: Flows = {
     },
     'a flipped byte in the journal': async (desk) => {
       await desk.record();
-      const bytes = readFileSync(desk.path(JOURNAL));
-      bytes[100] = (bytes[100] as number) ^ 1;
-      writeFileSync(desk.path(JOURNAL), bytes);
+      flipByte(desk.path(JOURNAL));
     },
   },
   restored: {
@@ -57,6 +64,15 @@ const PLACES: Flows = {
       desk.git('branch', '-m', 'trunk');
       await desk.verify();
       desk.git('reset', '-q', '--hard', 'HEAD~1');
+    },
+    'a branch that is deleted, with a damaged journal': async (desk) => {
+      desk.git('switch', '-qc', 'idea');
+      await desk.record();
+      desk.commit();
+      desk.git('switch', '-q', 'main');
+      flipByte(desk.path(JOURNAL));
+      await desk.verify();
+      desk.git('branch', '-qD', 'idea');
     },
     'a commit on a detached HEAD that no branch keeps': async (desk) => {
       desk.git('switch', '-q', '--detach');
@@ -86,6 +102,13 @@ const PLACES: Flows = {
       desk.commit();
       desk.git('rm', '-q', ...containers(desk).filter((path) => !path.includes('/init-')));
       desk.git('commit', '-qm', 'Tidy up');
+    },
+    'the removal of a file by somebody whose clock was wrong': async (desk) => {
+      await desk.record();
+      desk.commit();
+      desk.git('rm', '-q', ...containers(desk).filter((path) => !path.includes('/init-')));
+      commitAt(desk, '2040-01-01T00:00:00Z');
+      for (let day = 1; day < 10; day++) commitAt(desk, `2020-01-0${day}T00:00:00Z`);
     },
   },
 };

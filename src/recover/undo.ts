@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { refused, usage } from '../core/error.js';
 import {
   archiveFile,
@@ -9,6 +9,7 @@ import {
   openFile,
   progressFile,
   sessionFile,
+  sessionsFolder,
   shown,
 } from '../core/paths.js';
 import { findTwin } from '../core/schema.js';
@@ -30,7 +31,7 @@ import { commitAt, isSameOutside } from '../git/read.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
-import { isAbout, isCalled, sessionName } from '../session/rules.js';
+import { ARCHIVED_SESSION, isAbout, isCalled, sessionName } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
@@ -252,7 +253,7 @@ async function putFiles(context: Context, found: Found) {
   return { ref, commit: null, files: done.length, paths: done };
 }
 
-/** Exit 3 for a session that is running now, a feature that was added since, and, without a name, a file that was changed. */
+/** Exit 3 for a session that is running now or went on since, a feature that was added since, and, without a name, a file that was changed. */
 function refuseNewer(
   context: Context,
   { backup, note: { feature }, isNamed }: Found,
@@ -266,6 +267,12 @@ function refuseNewer(
   const isKnown = (path: string): boolean => files.some((file) => file.path === path);
   if (running && isKnown(sessionFile(layout)) && !isKnown(archiveFile(layout, running.id)))
     refuse('Another session was started', 'forge end');
+  for (const { path } of files.filter((file) => dirname(file.path) === sessionsFolder(layout))) {
+    const { value } = context.disk.readDocument(ARCHIVED_SESSION, path, null);
+    const name = sessionName(value?.id ?? '');
+    if (value?.status === 'ended') refuse(`Session ${name} has ended`, `forge session show ${name}`);
+    if (value?.resumed_by) refuse(`Session ${name} was resumed`, `forge session show ${name}`);
+  }
   const isBack = feature !== undefined && files[0]?.bytes !== null;
   const twin = isBack && findTwin(updateFeatures(context), String(feature));
   if (twin) refuse(`A feature ${twin.id} was added`, `forge feature remove ${twin.id}`);

@@ -230,7 +230,7 @@ describe('forge undo', () => {
     const ended = snapshot(project.path('.forge'));
     const { stdout, stderr, exitCode } = await runForge(project, ['undo']);
     expect([stdout, exitCode]).toEqual(['', 3]);
-    expect(stderr).toMatch(/progress\.txt was changed since; nothing was changed\.\n.*forge undo 2\S+ /);
+    expect(stderr).toMatch(/Session \S+ has ended since; nothing was changed\.\n.*session show /);
     expect(differences(ended, snapshot(project.path('.forge')))).toEqual([]);
     await forgeJson(project, ['feature', 'add', 'F-1', 'One', '--no-run']);
     await forgeJson(project, ['feature', 'remove', 'F-1']);
@@ -243,6 +243,23 @@ describe('forge undo', () => {
     expect(await undoLast(project, name)).toMatchObject({ what: 'Feature F-1', state: 'removed again' });
     await undoLast(project);
     expect(storedFeature(project, 'F-1')).toMatchObject({ priority: 1 });
+  });
+
+  it('GIT-09 a session that has ended since does not run again, not even by the name of its discard', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'Constraint:Keep this']);
+    const { session } = await forgeJson<{ session: { id: string } }>(project, ['session', 'discard']);
+    const { undone } = await undoLast(project);
+    await forgeJson(project, ['session', 'end']);
+    const ended = snapshot(project.path('.forge'));
+    const { code, message, hint = '' } = await forgeError(project, ['undo', undone]);
+    expect([code, message]).toEqual([
+      'undo.newer',
+      expect.stringContaining(`Session ${session.id} has ended`),
+    ]);
+    expect(differences(ended, snapshot(project.path('.forge')))).toEqual([]);
+    expect((await runForge(project, hint.replace('forge ', ''))).stdout).toContain('Keep this');
   });
 
   it('GIT-09 the redo of a rollback is refused after a newer commit', async () => {

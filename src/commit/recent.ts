@@ -38,30 +38,37 @@ const startsForge = (hook: string): boolean =>
 /** B-50: warns once about commits made in this clone since the last session start that bypassed the git hooks. */
 function notePastHooks(context: Context, commits: readonly Commit[]): void {
   const { layout, disk, warnings, repository } = context;
+  const moves = readText(join(repository?.gitDir ?? '', 'logs', 'HEAD'))
+    .trimEnd()
+    .split('\n');
+  const move = moves.at(-1);
+  // The line and not its commit: HEAD comes back to a commit when the branch is switched.
+  const since = readHint<{ move?: string }>(notedFile(layout))?.move;
   const [newest] = commits;
-  const since = readHint<{ head?: string }>(notedFile(layout))?.head ?? null;
-  if (!newest || newest.hash === since) return;
-  if (!disk.dryRun) writeHint(notedFile(layout), { head: newest.hash });
+  if (!newest || move === since) return;
+  if (!disk.dryRun) writeHint(notedFile(layout), { move });
   const { enforce, who } = readConfig(context).commit;
   // A subject does not show whether an agent wrote it.
-  if (since === null || enforce === 'off' || who === 'agents') return;
-  const made = madeSince(join(repository?.gitDir ?? '', 'logs', 'HEAD'), since);
+  if (since === undefined || enforce === 'off' || who === 'agents') return;
+  const made = madeIn(moves.slice(moves.lastIndexOf(since) + 1 || moves.length));
   const rules = readRules(context);
   const wrong = commits.filter((commit) => made.has(commit.hash) && breaksProtocol(commit, rules));
   const first = wrong.at(-1);
   if (!first) return;
-  const range = `${since.slice(0, 12)}..${newest.short}`;
   warnings.push(
-    `${plural(wrong.length, 'commit')} since the last session began ${wrong.length === 1 ? 'does' : 'do'} not follow the commit protocol (the first: ${first.short})${enforce === 'warn' ? '' : ' and bypassed the hooks'}. More: forge commit check --range ${range}`,
+    `${plural(wrong.length, 'commit')} since the last session began ${wrong.length === 1 ? 'does' : 'do'} not follow the commit protocol (the first: ${first.short})${enforce === 'warn' ? '' : ' and bypassed the hooks'}. More: forge commit check --range ${first.short}~..${newest.short}`,
   );
 }
 
-/** The commits in the reflog of HEAD since HEAD was last at `since`. A pull or a switch makes none. */
-function madeSince(reflog: string, since: string): Set<string> {
-  const lines = readText(reflog).split('\n');
-  const start = lines.findLastIndex((line) => line.split(' ')[1] === since);
-  const after = start < 0 ? [] : lines.slice(start + 1);
-  return new Set(after.flatMap((line) => /^\w+ (\w+) .*\tcommit\b/.exec(line)?.[1] ?? []));
+/** The commits that these lines of HEAD's reflog made, also after a rebase. A pull or a switch makes none. */
+function madeIn(moves: readonly string[]): Set<string> {
+  const made = moves.flatMap((line) => {
+    const [, hash, by, subject] = /^\w+ (\w+) .*\t(commit|rebase|pull)\b[^:]*: (.*)$/.exec(line) ?? [];
+    return hash === undefined ? [] : [{ hash, isCommit: by === 'commit', subject }];
+  });
+  const subjects = new Set(made.filter(({ isCommit }) => isCommit).map(({ subject }) => subject));
+  // A rebase copies the commits of others, too.
+  return new Set(made.filter((move) => move.isCommit || subjects.has(move.subject)).map(({ hash }) => hash));
 }
 
 const FIELDS = ['HEAD', 'objectname', 'committerdate:iso-strict', 'upstream:short', 'refname:short'];

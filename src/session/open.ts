@@ -127,10 +127,12 @@ function leaveRunning(
   running: RunningSession,
   resume: string | undefined,
 ): ArchivedSession | null {
-  const what = running.parked ? 'was parked' : 'was interrupted';
+  const { state } = judgeRunning(context, running);
+  const isHeld = state === 'held';
+  const what = isHeld ? 'belongs to another agent' : running.parked ? 'was parked' : 'was interrupted';
   if (resume === undefined || !isMeant(running, resume))
-    requireTaken(context, readKfr(context), sessionName(running.id), what);
-  if (judgeRunning(context, running).state === 'same') {
+    requireTaken(context, readKfr(context), running, what, isHeld ? heldHint(context) : undefined);
+  if (state === 'same') {
     clearShortTerm(context);
     return null;
   }
@@ -175,15 +177,20 @@ function clearLeftovers(
 /** Refuses to forget the open questions of an interrupted session (KFR-09). */
 function refuseToForget(context: Context, archives: readonly ArchivedSession[]): void {
   for (const session of resumable(archives))
-    requireTaken(context, kfrToResume(context, session), sessionName(session.id), 'was interrupted');
+    requireTaken(context, kfrToResume(context, session), session, 'was interrupted');
 }
 
-const requireTaken = ({ world }: Context, kfr: Kfr, name: string, what: string): void =>
-  requireResolved(
-    kfr,
-    `Session ${name} ${what} and cannot be left`,
-    `${resumeStep(world.tool, name)}   # takes them along`,
-  );
+function requireTaken(
+  { world }: Context,
+  kfr: Kfr,
+  { id }: { id: string },
+  what: string,
+  hint?: string,
+): void {
+  const name = sessionName(id);
+  const resume = `${resumeStep(world.tool, name)}   # takes them along`;
+  requireResolved(kfr, `Session ${name} ${what} and cannot be left`, hint ?? resume);
+}
 
 /** The archive to resume: an id, or `latest`, which prefers those of this clone. Exit 2 without one. */
 function requireResumable(

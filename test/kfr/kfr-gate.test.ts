@@ -71,16 +71,18 @@ describe('the resolution gate', () => {
     const { project, id } = await makeInterrupted();
     const before = snapshot(project.dir);
     for (const words of [[], ['--task', 'other'], ['--take-over']]) {
-      const liveness = words.includes('--take-over') ? 'alive' : 'gone';
+      const isHeld = words.includes('--take-over');
       const error = await forgeError(project, ['session', 'start', ...words], {
-        world: at(bob, 30, liveness),
+        world: at(bob, 30, isHeld ? 'alive' : 'gone'),
       });
       expect(error).toMatchObject({
         exitCode: 3,
         code: 'gate.closed',
-        message: `Session ${id} was interrupted and cannot be left: 1 entry requires resolution: kfr-1 (OpenQuestion) which cookie?`,
+        message: `Session ${id} ${isHeld ? 'belongs to another agent' : 'was interrupted'} and cannot be left: 1 entry requires resolution: kfr-1 (OpenQuestion) which cookie?`,
         // Nothing wipes what waits for a person.
-        hint: `forge start --resume ${id}   # takes them along`,
+        hint: isHeld
+          ? 'forge start --join   # work in it too; ask the user first'
+          : `forge start --resume ${id}   # takes them along`,
       });
     }
     expect(differences(before, snapshot(project.dir))).toEqual([]);

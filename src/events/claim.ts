@@ -29,6 +29,7 @@ import {
   listTasks,
   ownClaims,
   readClaims,
+  refuseWorkedOn,
   unknownTask,
 } from './local-claims.js';
 import { eventUrl, placeOf } from './outbox.js';
@@ -82,6 +83,7 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
     ...{ person: git && (await readPerson(git)), folder: basename(layout.root) },
     ...{ since: timestamp(context), seconds },
   };
+  refuseWorkedOn(context, task);
   refuseHeld(context, claim, again);
   const answer = await withBucket(context, ms, (bucket) => takeOnServer(bucket, claim, again));
   if (typeof answer === 'object' && answer) throw heldBy(answer.claim);

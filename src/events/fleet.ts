@@ -155,11 +155,15 @@ function readHere(context: Context): FleetRow[] {
     });
   const others = [...worktrees].flatMap(([place, each]): FleetRow[] => {
     const session = readRunning(each);
-    if (!session || held.some((row) => row.place === place)) return [];
+    if (!session) return [];
     const { id, branch, started_at: since, goal = null } = session;
+    const task = showFocus(each).task ?? goal;
+    // A claim made by hand leaves the focus where it is.
+    const isClaimed = (claimed: string | null): boolean => !task || `${task}: `.startsWith(`${claimed}: `);
+    if (held.some((row) => row.place === place && isClaimed(row.task))) return [];
     const { host } = context.world.self();
     const row = emptyRow({ host, place, session: id, folder: basename(each.layout.root) });
-    return [{ ...row, branch, task: showFocus(each).task ?? goal, since }];
+    return [{ ...row, branch, task, since }];
   });
   return [...held, ...others];
 }

@@ -100,19 +100,30 @@ export function readOthersClaims(context: Context): ReadonlyMap<string, KnownCla
 /** Tasks that others hold or work on in another worktree here, each with a text about its holder. */
 export const describeOthersClaims = (context: Context): ReadonlyMap<string, string> =>
   new Map([
-    ...otherWorktrees(context).flatMap(describeWork),
+    ...readOthersWork(context).map(({ task, text }): [string, string] => [task, text]),
     ...[...readOthersClaims(context)].map(([task, claim]): [string, string] => [task, describeHolder(claim)]),
   ]);
 
-/** The task in focus of a session that somebody works in. Another worktree's damage is not reported here. */
-const describeWork = (other: Context): [task: string, text: string][] =>
-  unlessFailed([], () => {
-    const running = readRunning(other);
-    if (!running || judgeRunning(other, running).state !== 'held') return [];
-    const { task, linear_issue } = showFocus(other);
-    const text = `session ${sessionName(running.id)} in ${oneLine(other.layout.root, 200)}`;
-    return [/^(\S+): /.exec(task ?? '')?.[1], linear_issue].flatMap((id) => (id ? [[id, text]] : []));
-  });
+/** The tasks in focus of sessions that somebody works in. Another worktree's damage is not reported here. */
+const readOthersWork = (context: Context) =>
+  otherWorktrees(context).flatMap((other) =>
+    unlessFailed([], () => {
+      const running = readRunning(other);
+      if (!running || judgeRunning(other, running).state !== 'held') return [];
+      const { task, linear_issue } = showFocus(other);
+      const text = `session ${sessionName(running.id)} in ${oneLine(other.layout.root, 200)}`;
+      const holder = { host: context.world.self().host, session: running.id, since: running.started_at };
+      return [/^(\S+): /.exec(task ?? '')?.[1], linear_issue].flatMap((id) =>
+        id ? [{ task: id, text, holder }] : [],
+      );
+    }),
+  );
+
+/** Exit 3 for a task that a session in another worktree here has in focus. */
+export function refuseWorkedOn(context: Context, id: string): void {
+  const work = readOthersWork(context).find(({ task }) => task === id);
+  if (work) throw refuseTask(id, work.text, work.holder);
+}
 
 export const unknownTask = (id: string, hint: string): Error =>
   usage('task.unknown', `There is no feature and no active issue ${JSON.stringify(oneLine(id, 60))}.`, {
@@ -152,10 +163,16 @@ export const hasClaimed = (context: Context, task: string): boolean =>
   ownClaims(context).some((claim) => claim.task === task);
 
 /** Exit 3 for a task that another holder has. */
-export const heldBy = (claim: Claim): ForgeError =>
-  refused('claim.held', `${oneLine(claim.task, 64)} is held by ${describeHolder(claim)}.`, {
+export const heldBy = (claim: Claim): ForgeError => refuseTask(claim.task, describeHolder(claim), claim);
+
+const refuseTask = (
+  task: string,
+  who: string,
+  { host, session, since }: Pick<Claim, 'host' | 'session' | 'since'>,
+): ForgeError =>
+  refused('claim.held', `${oneLine(task, 64)} is held by ${who}.`, {
     hint: 'forge next   # skips what others hold\nforge fleet',
-    data: { task: claim.task, holder: { host: claim.host, session: claim.session, since: claim.since } },
+    data: { task, holder: { host, session, since } },
   });
 
 /** `again`: a person asks, so a finished task may be taken. */

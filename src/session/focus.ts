@@ -4,7 +4,7 @@ import type { Write } from '../core/files.js';
 import { focusFile } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
-import { usesClaims } from '../events/local-claims.js';
+import { refuseWorkedOn, usesClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
 import { type AddedFeature, addFeature, editFeature, listFeatures } from '../feature/feature.js';
 import { blockersOf, type Feature, type FeatureEdit, type FeatureInput } from '../feature/rules.js';
@@ -121,9 +121,10 @@ export async function turnFocus(context: Context, raw: FocusInput): Promise<SetF
   // Linear may have any other.
   if (issue && LOCAL.test(issue) && !findActive(context, issue))
     throw usage('linear.unknown', `There is no active issue ${issue} here.`, { hint: 'forge linear list' });
+  const named = taskNamed(context, task);
+  for (const id of [named?.id, issue]) if (id) refuseWorkedOn(context, id);
   if (!usesClaims(context)) return setFocus(context, raw);
   const { taskOfFocus, turnTo } = await import('../events/claim-work.js');
-  const named = taskNamed(context, task);
   const id = taskOfFocus(context, named ? taskLine(named) : (task ?? null), issue);
   if (id !== null) await turnTo(context, id);
   const after = setFocus(context, raw);

@@ -1,7 +1,7 @@
 import { keepGitState, noteHooks, readGitState, recentCommits } from '../commit/recent.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
-import { unknownTask, usesClaims } from '../events/local-claims.js';
+import { refuseWorkedOn, unknownTask, usesClaims } from '../events/local-claims.js';
 import { eventUrl, hasUnsent } from '../events/outbox.js';
 import { taskLine } from '../feature/tasks.js';
 import { readPerson } from '../git/read.js';
@@ -66,6 +66,7 @@ export async function startSession(
   const named = input.id === undefined ? findTask(state, input.goal) : requireTask(state, input.id);
   const wanted = { ...input, goal: named ? taskLine(named) : input.goal };
   const claims = usesClaims(context) ? await import('../events/claim-work.js') : null;
+  if (named) refuseWorkedOn(context, named.id);
   if (claims && named) await claims.turnTo(context, named.id);
   else if (eventUrl(context) !== null && wanted.goal === undefined)
     await (await import('../events/claim.js')).refreshHeld(context);

@@ -1,6 +1,8 @@
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Fleet, Selection } from '../../src/index.js';
+import type { Fleet, Selection, StartedSession } from '../../src/index.js';
+import { sessionName } from '../../src/session/rules.js';
+import { ada, at, bob } from '../support/agents.js';
 import { claim, clones, held, trees } from '../support/claims.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { hasNats, startNats } from '../support/nats-server.js';
@@ -38,6 +40,23 @@ describe('claims on one machine', () => {
     expect(await shown(project)).toMatch(/working +you .* fix +F-1 /);
     await forgeJson(project, ['end']);
     expect(await shown(project)).toMatch(/idle +you .* F-1 /);
+  });
+
+  it('EVT-03 a task that the session of another worktree has in focus is refused', async () => {
+    const [project, other] = await trees();
+    const { session } = await forgeJson<StartedSession>(project, ['start', 'F-1'], { world: at(ada, 0) });
+    for (const args of [
+      ['claim', 'F-1'],
+      ['start', 'f-1'],
+      ['focus', 'set', '--task', 'F-1'],
+    ]) {
+      const { message, ...error } = await forgeError(other, args, { world: at(bob, 5) });
+      expect(error).toMatchObject(held);
+      expect(message).toBe(`F-1 is held by session ${sessionName(session.id)} in ${project.dir}.`);
+    }
+    await claim(project, 'F-2');
+    const { rows } = await forgeJson<Fleet>(other, 'fleet');
+    expect(rows.map(({ task }) => task).sort()).toEqual(['F-1: Do F-1', 'F-2']);
   });
 
   it('EVT-03 a task that nobody knows is refused with the lists that have them', async () => {

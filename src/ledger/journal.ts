@@ -4,7 +4,7 @@ import { diskError, listFolder, makeFolder, readPlain, removePath, replaceFiles 
 import { linkedWorktrees } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { currentBranch, worktreeName } from './files.js';
-import { recordId } from './record.js';
+import { isTombstoneOf, recordId } from './record.js';
 
 /** `w`: written here. `s`: found here uncommitted, written elsewhere. */
 type Origin = 'w' | 's';
@@ -16,7 +16,7 @@ export interface JournalLine {
   branch: string;
   /** A remote branch has it. */
   published?: true;
-  /** The record's line, byte for byte. Its SHA-256 is the id. */
+  /** The record's line, byte for byte. Its SHA-256 is the id. The tombstone of a redacted record. */
   record: string;
 }
 
@@ -50,8 +50,8 @@ function parseJournalLine(raw: string): JournalLine | null {
   try {
     const head = JSON.parse(`${raw.slice(0, at)}}`) as Omit<JournalLine, 'record'>;
     const record = raw.slice(at + 10, -1);
-    const isWhole =
-      raw.endsWith('}') && recordId(record) === head.id && record.includes(`"seg":"${head.seg}"`);
+    const isOwn = recordId(record) === head.id || isTombstoneOf(head.id, record);
+    const isWhole = raw.endsWith('}') && isOwn && record.includes(`"seg":"${head.seg}"`);
     return isWhole && /^[sw]$/.test(head.how) && typeof head.branch === 'string' ? { ...head, record } : null;
   } catch {
     return null;

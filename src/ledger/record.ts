@@ -89,6 +89,9 @@ export function formatRecord(links: Links, body: Record<string, unknown>): strin
 export const formatTombstone = (id: string, { n, seg, prev, seen, ledger }: Links): string =>
   JSON.stringify({ v: 1, redacted: id, n, seg, prev, seen, ...(ledger ? { ledger } : {}) });
 
+export const isTombstoneOf = (id: string, line: string): boolean =>
+  line.startsWith(`{"v":1,"redacted":"${id}"`);
+
 /** Parses one line without indentation and line end. */
 export function parseLine(text: string): ParsedLine {
   let line: unknown;

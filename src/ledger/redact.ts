@@ -14,7 +14,7 @@ import { journalFiles, readJournal, rewriteJournal } from './journal.js';
 import { copiesOf, findId } from './log.js';
 import { type Memory, readMemory } from './memory.js';
 import { containerBytes, listContainers, readSnapshot } from './read.js';
-import { formatTombstone, type LedgerRecord, recordId, type Tier } from './record.js';
+import { formatTombstone, type LedgerRecord, type Links, recordId, type Tier } from './record.js';
 import { rebuildViews } from './view.js';
 
 export interface Redaction {
@@ -137,12 +137,15 @@ function replaceByTombstone(context: Context, { name, seg }: Container, id: stri
   removePath(join(ledgerFolder(context.layout), name));
 }
 
-/** A journal without the line cannot put the content back. */
+/** The tombstone stays: without it, the records after it could not be put back. */
 function scrubJournals(context: Context, id: string): void {
   for (const path of journalFiles(context)) {
-    const journal = readJournal(path);
-    const lines = journal.lines.filter((line) => line.id !== id);
-    if (lines.length < journal.lines.length) rewriteJournal(path, lines);
+    const { lines, damaged } = readJournal(path);
+    const scrubbed = lines.map((line) =>
+      line.id === id ? { ...line, record: formatTombstone(id, JSON.parse(line.record) as Links) } : line,
+    );
+    // A damaged line may have the content.
+    if (damaged.length > 0 || lines.some((line) => line.id === id)) rewriteJournal(path, scrubbed);
   }
 }
 

@@ -111,7 +111,8 @@ function settle(context: Context, observation: Observation, comparison: Comparis
     const ids = putBack(context, observation, wanted);
     const isDone = ({ id }: AbsentRecord): boolean => ids.includes(id);
     const lost = wanted.filter((record) => !isDone(record));
-    return [...findings, ...recordPutBack(context, wanted.filter(isDone)), ...describeLost(lost)];
+    const letGo = `forge memory repair${lost.map(({ id }) => ` --discard ${id.slice(0, 12)}`).join('')}`;
+    return [...findings, ...recordPutBack(context, wanted.filter(isDone)), ...describeLost(lost, letGo)];
   };
   return ifWritable(context, work, () => reportOnly(comparison));
 }
@@ -123,8 +124,8 @@ function recordPutBack(context: Context, records: readonly AbsentRecord[]): Find
   return describeRecords('put_back', records, 'restored {count} that had gone missing');
 }
 
-const describeLost = (records: readonly AbsentRecord[]): Finding[] =>
-  describeRecords('missing', records, '{count} written here are missing', { hint: 'forge memory verify' });
+const describeLost = (records: readonly AbsentRecord[], hint = 'forge memory verify'): Finding[] =>
+  describeRecords('missing', records, '{count} written here are missing', { hint });
 
 /** Appends to the journal, or rewrites it if a line was repaired, published, dropped or forgotten. */
 function updateJournal(context: Context, { own, standing }: Observation, { forgotten }: Comparison): void {

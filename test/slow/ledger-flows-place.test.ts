@@ -1,6 +1,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { firstWord, startChild } from '../support/child.js';
+import { forgeJson } from '../support/forge.js';
 import {
   containers,
   type Desk,
@@ -73,6 +74,13 @@ const PLACES: Flows = {
       flipByte(desk.path(JOURNAL));
       await desk.verify();
       desk.git('branch', '-qD', 'idea');
+    },
+    'clean after a redaction, for the records beside it': async (desk) => {
+      const [secret = ''] = await desk.note('The old name');
+      await desk.note();
+      await forgeJson(desk, ['memory', 'redact', secret, '--reason', 'a test'], { terminal: true });
+      desk.ids.shift();
+      desk.git('clean', '-qfd');
     },
     'a commit on a detached HEAD that no branch keeps': async (desk) => {
       desk.git('switch', '-q', '--detach');

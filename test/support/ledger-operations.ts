@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { meaningOf, stateOf } from '../../src/ledger/compare.js';
+import { stateOf } from '../../src/ledger/compare.js';
 import { forgeJson } from './forge.js';
 import { type Desk, LEDGER, type World } from './ledger-world.js';
 
@@ -389,7 +389,8 @@ export const OPERATIONS: Record<string, Operation> = {
       for (const id of missing) world.discarded.add(id);
     }
     const open = await world.check(desk);
-    if (open.findings.some(({ code }) => meaningOf(code).repair)) await human(desk, 'repair');
+    if (open.findings.some(({ code, hint }) => hint.endsWith('repair') || code === 'set_back'))
+      await human(desk, 'repair');
     if (before.findings.some(({ code: kind }) => kind === 'journal'))
       for (const id of world.flipped) world.discarded.add(id);
     const { findings } = await world.check(desk);

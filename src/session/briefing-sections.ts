@@ -16,6 +16,7 @@ import {
   OPENING,
   passedSince,
   RECORDED,
+  type Regressions,
   resumeStep,
   sessionName,
   shownId,
@@ -37,8 +38,8 @@ export interface BriefingData {
   /** The sessions whose NEXT counts. */
   handovers: readonly ArchivedSession[];
   features: readonly Feature[];
-  /** Features that passed before they failed, each with the commit where it did; '' for an unknown one. */
-  regressions?: Readonly<Record<string, string>>;
+  /** Features that passed before they failed. Empty texts for what is unknown. */
+  regressions?: Regressions;
   learnings: readonly Learning[];
   /** Invariants of architecture.md. */
   architecture: readonly string[];
@@ -103,8 +104,8 @@ const doubtOf = (feature: Feature): string =>
     ? ` (its tests pass and never failed: it needs a test that fails without the work, or a person who runs ${proofOf(feature)})`
     : '';
 
-function brokenSince({ id, status }: Feature, regressions: Readonly<Record<string, string>>): string {
-  const commit = regressions[id];
+function brokenSince({ id, status }: Feature, regressions: Regressions): string {
+  const commit = regressions[id]?.commit;
   if (status !== 'failing' || commit === undefined) return '';
   return `; it passed ${commit === '' ? 'before' : `when HEAD was ${commit.slice(0, 12)}`} (forge feature show ${id})`;
 }
@@ -144,11 +145,18 @@ function nextItems(data: BriefingData): string[] {
   const sessions = [...new Set([...(before ? [before] : []), ...handovers])];
   const ids = sessions.map(({ id }) => id);
   const named = sessions.filter((session) => session.next !== null);
-  const steps = named.map((session) => stepItem(data, session, ids));
+  // A step that its feature's pass completed comes last.
+  const isDone = (session: ArchivedSession): boolean =>
+    passedIn(data, session).some((id) => isAbout(focusIn(session), id));
+  const ordered = named.toSorted((a, b) => Number(isDone(a)) - Number(isDone(b)));
+  const steps = ordered.map((session) => stepItem(data, session, ids));
   const offer = last && offerOf(data, last);
   if (!offer || named.some(({ id }) => id === last.id)) return steps;
   return [...steps, `Session ${sessionName(last.id)} was ${offer}`];
 }
+
+const passedIn = ({ features, regressions }: BriefingData, session: ArchivedSession): string[] =>
+  passedSince(session, features, regressions);
 
 /** How to go on with a session, if it is the last one and was interrupted. */
 function offerOf({ last, tool }: BriefingData, { id }: ArchivedSession): string | null {
@@ -159,11 +167,11 @@ function offerOf({ last, tool }: BriefingData, { id }: ArchivedSession): string 
 }
 
 function stepItem(data: BriefingData, session: ArchivedSession, all: readonly string[]): string {
-  const { focus, features } = data;
+  const { focus } = data;
   const { id, next } = session;
   const { task } = focusIn(session);
   const isOther = focus.task !== null && task !== null && task !== focus.task;
-  const passed = passedSince(session, features);
+  const passed = passedIn(data, session);
   const notes = [
     `from ${shownId(id, all)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`,
     ...(passed.length > 0 ? [`${firstNames(passed, 3)} passed since`] : []),

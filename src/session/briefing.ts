@@ -52,7 +52,10 @@ export function readLearned(context: Context, listed?: readonly Listed[]) {
       proven: [...known.values()].map(({ answered: _, ...entry }): Known => entry),
       candidates: openCandidates(memory, known),
       regressions: Object.fromEntries(
-        broken.map(({ record }) => [String(record.feature), String(record.passed_commit ?? '')]),
+        broken.map(({ record: { feature, passed_at: at, passed_commit: commit } }) => [
+          String(feature),
+          { at: String(at ?? ''), commit: String(commit ?? '') },
+        ]),
       ),
       // The task of a builder's note relates it to that task.
       notes: notes.map(({ id, record: { text, task, source } }) => {

@@ -127,13 +127,20 @@ export function matchSession<T extends { id: string }>(sessions: readonly T[], w
 
 type Passing = { id: string; status: string; verified_at?: string | null | undefined };
 
-/** Features that passed after a session. An interrupted one has no end. */
+/** When and where features passed that fail now. */
+export type Regressions = Readonly<Record<string, { at: string; commit: string }>>;
+
+/** Features that passed after a session, also if they fail again. An interrupted one has no end. */
 export const passedSince = (
   { started_at, ended_at }: ArchivedSession,
   features: readonly Passing[],
+  regressions: Regressions = {},
 ): string[] =>
   features
-    .filter(({ status, verified_at: at }) => status === 'passing' && !!at && at > (ended_at ?? started_at))
+    .filter(({ id, status, verified_at }) => {
+      const at = status === 'passing' ? verified_at : regressions[id]?.at;
+      return !!at && at > (ended_at ?? started_at);
+    })
     .map(({ id }) => id);
 
 /** The sessions whose next steps no ended session replaced: this clone's last one, then the newest first. */

@@ -193,6 +193,21 @@ describe('the parts of the briefing', () => {
       ['Wire it up (from 2026-02-28-session-003; a, b, c and 1 more passed since)'],
     ],
     [
+      'last a step whose feature passed since, although it fails again',
+      {
+        before: { ...last, focus: { ...NO_FOCUS, task: 'F-100: Feature 0' } },
+        handovers: [
+          { ...last, id: '2026-03-01-session-004', ended_at: '2026-03-02', next: 'Write the docs' },
+        ],
+        features: features(1),
+        regressions: { 'F-100': { at: '2026-03-01T11:00:00.000Z', commit: '' } },
+      },
+      [
+        'Write the docs (from 2026-03-01-session-004)',
+        'Wire it up (from 2026-02-28-session-003; F-100 passed since)',
+      ],
+    ],
+    [
       'what the agent wrote last, before what forge recorded',
       {
         last: {

@@ -7,7 +7,7 @@ import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { runTest, type TestWatch, verifyFeatures, whyNotRun } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
-import { isTrusted, requireTrust } from '../trust/trust.js';
+import { howToApprove, requireTrust } from '../trust/trust.js';
 import type { CheckEvidence, Manifest } from './rules.js';
 
 export interface CheckpointWatch extends TestWatch {
@@ -37,8 +37,8 @@ async function findFailure(
 ): Promise<Failure | null> {
   for (const command of commands) {
     const known = runs.get(command);
-    if (!known && !isTrusted(context, [command]))
-      return { command, why: 'not approved on this machine (forge trust)' };
+    const approval = known ? null : howToApprove(context, [command]);
+    if (approval !== null) return { command, why: `not approved on this machine: ${approval}` };
     if (!known) watch.onStart?.(command);
     const run =
       known ?? (await runTest(context, splitCommand(command), watch, 'Interrupted; nothing was changed.'));

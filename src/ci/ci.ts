@@ -20,7 +20,7 @@ import { notesOf, problemsOf, statusOf, verifyReadOnly } from '../ledger/integri
 import { readRecords } from '../ledger/memory.js';
 import { type Context, findTracked, readConfig, readHalt } from '../project/project.js';
 import { requireSkill } from '../skill/skill.js';
-import { isTrusted, trustValueOf } from '../trust/trust.js';
+import { howToApprove, trustValueOf } from '../trust/trust.js';
 import { type CiRange, findRange, isFromFork } from './range.js';
 import {
   CI_CAUSES,
@@ -313,7 +313,7 @@ async function checkFeatures(
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
   if (!run) return toResult(detail, [...unproven, ...regressed, ...warnings]);
   const testable = passing.filter(({ commands }) => commands && commands.length > 0) as Testable[];
-  const trusted = testable.filter(({ commands }) => isTrusted(context, commands));
+  const trusted = testable.filter(({ commands }) => howToApprove(context, commands) === null);
   const failures: CiFinding[] = [];
   for (const { feature, commands } of trusted) {
     const last = (await runTests(context, feature, commands.map(splitCommand), watch)).at(-1);

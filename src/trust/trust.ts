@@ -142,21 +142,21 @@ export function requireTrust(
   commands: readonly string[],
   files: readonly string[] = [],
 ): void {
-  const { blocking, listed } = findUnapproved(context, commands, files);
+  const { blocking, listed, hint } = findUnapproved(context, commands, files);
   if (!blocking) return;
   const what =
     blocking.kind === 'file' ? blocking.name : `"${blocking.content}" (${listed?.name ?? 'checkpoint'})`;
   const why = listed?.state === 'changed' ? 'changed since it was approved' : 'was not approved here';
-  const unlisted = '  (after putting the command into [checkpoint] verify of .forge/config.toml)';
-  throw refused('trust.needed', `${what} ${why}; nothing was run.`, {
-    hint: `${context.world.isAgent ? 'ask a human to run forge trust at a terminal' : 'forge trust'}${listed ? '' : unlisted}`,
-  });
+  throw refused('trust.needed', `${what} ${why}; nothing was run.`, { hint });
 }
 
-export const isTrusted = (context: Context, commands: readonly string[]): boolean =>
-  findUnapproved(context, commands, []).blocking === undefined;
+/** How to approve these commands. Null if they are approved. */
+export function howToApprove(context: Context, commands: readonly string[]): string | null {
+  const { blocking, hint } = findUnapproved(context, commands, []);
+  return blocking ? hint : null;
+}
 
-/** The first of these that was not approved, and what `forge trust` shows about it. */
+/** The first of these that was not approved, what `forge trust` shows about it, and how to approve it. */
 function findUnapproved(context: Context, commands: readonly string[], files: readonly string[]) {
   const items = new Map(showTrust(context).items.map((item) => [item.digest, item]));
   const isApproved = approvedHere(context);
@@ -165,7 +165,10 @@ function findUnapproved(context: Context, commands: readonly string[], files: re
     ...files.flatMap((path) => fileRunnable(context, path)),
   ];
   const blocking = wanted.find((one) => !isApproved(one) && items.get(one.digest)?.state !== 'trusted');
-  return { blocking, listed: blocking && items.get(blocking.digest) };
+  const listed = blocking && items.get(blocking.digest);
+  const unlisted = '   # after putting the command into [checkpoint] verify of .forge/config.toml';
+  const trust = context.world.isAgent ? 'ask a human to run forge trust at a terminal' : 'forge trust';
+  return { blocking, listed, hint: `${trust}${listed ? '' : unlisted}` };
 }
 
 /** What is approved one by one: the address of the event server and the invariants. */

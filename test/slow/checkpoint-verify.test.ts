@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeDocument } from '../../src/core/schema.js';
-import { openForge } from '../../src/index.js';
+import { openForge, type RecoveryPlan } from '../../src/index.js';
 import { check, contentsOf, create, fileOf, list, type Made, statesOf } from '../support/checkpoints.js';
 import { cloneOf } from '../support/ci.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -87,7 +87,12 @@ describe('forge checkpoint verify', () => {
     });
     project.git('checkout', '-q', 'src/app.js');
     await forgeJson(project, ['trust', '--revoke'], { terminal: true });
-    await expectError(project, ['checkpoint', 'verify', '--run'], '3 trust.needed');
+    const error = await forgeError(project, ['checkpoint', 'verify', '--run']);
+    expect([error.exitCode, error.code]).toEqual([3, 'trust.needed']);
+    // forge trust lists the commands of the settings, not those of a checkpoint.
+    expect(error.hint).toMatch(/^forge trust {3}# after putting the command into \[checkpoint\] verify/);
+    const { checks } = await forgeJson<RecoveryPlan>(project, 'recover --plan');
+    expect(checks[0]?.why).toBe(`test '!' -e switch: not approved on this machine: ${error.hint}`);
   });
 });
 

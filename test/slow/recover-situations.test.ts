@@ -301,7 +301,7 @@ describe('what forge recover decides', () => {
     breakLogin(project);
     expect(await nextOf()).toMatch(/^fix LOGIN: grep -q login src\/app\.js: exit code 1\ngit diff/);
     await forgeJson(project, ['trust', '--revoke'], { terminal: true });
-    expect(await nextOf()).toMatch(/^not tested: sh suite\.sh: not approved on this machine/);
+    expect(await nextOf()).toMatch(/^not tested: sh suite\.sh: not approved on this machine: forge trust$/m);
     const shown = await runForge(project, ['recover', '--yes']);
     expect(shown.stdout).toMatch(/\? {2}LOGIN +not run/);
     expect(shown.stdout).toMatch(/alert: a human has to look first; nothing is done/);

@@ -30,7 +30,13 @@ import { planMove } from '../git/move.js';
 import { commitAt, isSameOutside } from '../git/read.js';
 import { installGuard } from '../guard/guard.js';
 import { requireVerified } from '../ledger/integrity.js';
-import { type Context, openContext, requireRepository, requireSupervisor } from '../project/project.js';
+import {
+  type Context,
+  openContext,
+  refuseAgent,
+  requireRepository,
+  requireSupervisor,
+} from '../project/project.js';
 import { ARCHIVED_SESSION, isAbout, isCalled, sessionName } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
@@ -113,6 +119,7 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
  * work was done since, or, for the redo, committed since. The current state is saved to a separate backup first.
  */
 async function undoRollback(context: Context, found: Found) {
+  refuseAgent(context, 'Undoing a rollback');
   const { backup, note, isNamed } = found;
   await requireVerified(context);
   const isRollback = note.why === 'rollback';

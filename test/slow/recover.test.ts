@@ -147,6 +147,11 @@ describe('forge recover', () => {
     const before = files(project);
     expect(await forgeError(project, 'recover --yes', { env })).toMatchObject({ exitCode: 3, code, message });
     expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
+    await recover(project);
+    const restored = files(project);
+    for (const args of ['undo', 'recover --undo --yes'])
+      expect(await forgeError(project, args, { env })).toMatchObject({ exitCode: 3, code });
+    expect(files(project)).toEqual(restored);
   });
 
   it('GIT-06 at a terminal shows the table and asks; no changes nothing, yes rolls back', async () => {

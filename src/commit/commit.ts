@@ -60,11 +60,11 @@ export async function commitTemplate(
   context: Context,
   { pullRequest = false }: { pullRequest?: boolean } = {},
 ) {
-  const { repository, git } = requireGit(context);
+  const { git } = requireGit(context);
   const files = await readStagedFiles(git, false);
   const work = await readWork(context, { git, files, all: false });
   const base = pullRequest && work.parent ? await mainBranch(context) : null;
-  const branch = base === null ? null : await readOwnCommits(repository, git, base);
+  const branch = base === null ? null : await readOwnCommits(context, base);
   const draft = composeMessage({}, work);
   const message = branch ? gatherMessages(draft, branch.messages, branch.start) : draft;
   return { text: formatCommitMessage(message, readConfig(context).commit) };
@@ -74,7 +74,8 @@ export async function commitTemplate(
  * The messages of the commits in this branch's pull request, oldest first; at most 500. Its base is the branch on the
  * server. The local one is the fallback.
  */
-async function readOwnCommits(repository: Repository, git: Git, base: string) {
+async function readOwnCommits(context: Context, base: string) {
+  const { repository, git } = requireGit(context);
   const remote = (await findRemote(repository, git)) ?? ORIGIN;
   for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
     if ((await commitAt(git, name)) !== null) {
@@ -82,7 +83,7 @@ async function readOwnCommits(repository: Repository, git: Git, base: string) {
       const [fork] = lines((await git(['merge-base', name, 'HEAD'])).stdout);
       return {
         messages: commits.filter(({ parents }) => parents < 2).map(wholeMessage),
-        start: fork === undefined ? null : await readCommit(git, fork),
+        start: fork === undefined ? null : await readParent(context, git, fork),
       };
     }
   return null;
@@ -241,6 +242,13 @@ function saveMessage({ disk, layout }: Context, message: string): string {
 const changeOf = (status: Feature['status']): string =>
   status === 'not_implemented' ? 'not implemented yet' : `now ${status.replaceAll('_', ' ')}`;
 
+/** Its subject is left out if a message must not repeat it. */
+async function readParent(context: Context, git: Git, rev?: string): Promise<LoggedCommit | null> {
+  const commit = await readCommit(git, rev);
+  const guard = await loadGuard(context.world.env, context);
+  return commit && guard.scanGrave(commit.subject).length > 0 ? { ...commit, subject: '' } : commit;
+}
+
 /** The work since the last commit, as far as forge knows it. `parent`: of the new commit; default: HEAD. */
 export async function readWork(
   context: Context,
@@ -249,7 +257,7 @@ export async function readWork(
   const { layout } = context;
   const { root } = context.repository ?? layout;
   const running = readRunning(context);
-  const head = await readCommit(git, parent);
+  const head = await readParent(context, git, parent);
   const since = head?.at ?? null;
   const focus = showFocus(context);
   const paths = new Set(files.map(({ path }) => path));

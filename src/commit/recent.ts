@@ -4,6 +4,7 @@ import { readHint, readText, writeHint } from '../core/files.js';
 import { notedFile } from '../core/paths.js';
 import { plural } from '../core/text.js';
 import { type Commit, readLog } from '../git/read.js';
+import { cleanForeign } from '../guard/guard.js';
 import { type Context, hasHooks, orWarn, readConfig } from '../project/project.js';
 import { readRules } from './check.js';
 import { isOwnSubject } from './message.js';
@@ -87,10 +88,9 @@ export async function readGitState(context: Context, reading?: Promise<Commit[]>
   if (!git || disk.dryRun || hasHooks(context)) return {};
   const [commits, refs] = await Promise.all([reading ?? recentCommits(context), git(REFS)]);
   const lines = commits.map(({ short, at, subject }) => `${short} ${at} ${subject}\n`);
-  return {
-    ...(lines.length > 0 ? { 'commits.log': lines.join('') } : {}),
-    ...(refs.code === 0 ? { 'branches.json': formatBranches(refs.stdout) } : {}),
-  };
+  const branches = refs.code === 0 ? formatBranches(refs.stdout) : '';
+  const [log, names] = await cleanForeign(context, [lines.join(''), branches]);
+  return { ...(log ? { 'commits.log': log } : {}), ...(names ? { 'branches.json': names } : {}) };
 }
 
 /** Writes the files that have changed. A failure is a warning, because both can be derived again. */

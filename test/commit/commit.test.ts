@@ -28,6 +28,18 @@ describe('forge commit', () => {
     expect(project.git('rev-parse', 'HEAD')).toBe(before);
   });
 
+  it('GIT-02 GIT-04 a secret in the subject of a plain commit blocks nothing, and is not repeated', async () => {
+    const project = await working();
+    project.git('commit', '-q', '--allow-empty', '-m', `Try ${SAMPLES.secret()}`);
+    const parent = project.git('rev-parse', '--short', 'HEAD');
+    stage(project);
+    const { message } = await forgeJson<MadeCommit>(project, ['commit']);
+    expect(message).toContain(`\n- Parent: ${parent}\n`);
+    const { stderr } = await runForge(project, ['session', 'end']);
+    expect(stderr).not.toContain('not up to date');
+    expect(project.read('.forge/git/commits.log')).toMatch(/ Try <[\w-]+>\n/);
+  });
+
   it('GIT-02 commits the index with a message from focus, log, features and learnings', async () => {
     const project = await working();
     const parent = project.git('rev-parse', '--short', 'HEAD');

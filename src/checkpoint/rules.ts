@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { unlessFailed, usage } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
-import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
+import { decodeDocument, encodeDocument, type Format, isSameId } from '../core/schema.js';
 import { compareIds, compareText, oneLine } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import type { TagFacts } from '../git/tags.js';
@@ -70,7 +70,7 @@ export const issueOf = (name: string): string => NAME.exec(name)?.[1] ?? name;
 
 /** The next free number, ignoring case: a file system may be case-insensitive. */
 export function nextName(issue: string, taken: readonly string[]): string {
-  const own = taken.filter((name) => issueOf(name).toLowerCase() === issue.toLowerCase());
+  const own = taken.filter((name) => isSameId(issueOf(name), issue));
   const versions = own.map((name) => Number(NAME.exec(name)?.[2] ?? 0));
   return `${issue}-v${Math.max(0, ...versions) + 1}`;
 }

@@ -187,8 +187,9 @@ export function checkId(id: string, what = 'id'): string {
   });
 }
 
-/** The record with that id, ignoring case as some disks do. */
-export function findTwin<T extends { id: string }>(records: readonly T[], id: string): T | undefined {
-  const key = id.toLowerCase();
-  return records.find((record) => record.id.toLowerCase() === key);
-}
+/** Ids are equal in any case, because some disks ignore it. */
+export const isSameId = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/** The record with that id. */
+export const findTwin = <T extends { id: string }>(records: readonly T[], id: string): T | undefined =>
+  records.find((record) => isSameId(record.id, id));

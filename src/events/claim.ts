@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as z from 'zod/mini';
 import { refused } from '../core/error.js';
 import type { ProcessIdentity } from '../core/holder.js';
-import { checkInput } from '../core/schema.js';
+import { checkInput, isSameId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
@@ -111,7 +111,7 @@ const toClaimed = ({ task, revision, seconds, since }: KnownClaim): Claimed => (
 
 /** The id of a feature or an active issue, as it is written there. */
 export const findTask = (context: Context, id: string): string | null =>
-  listTasks(context).find((task) => task.toLowerCase() === id.toLowerCase()) ?? null;
+  listTasks(context).find((task) => isSameId(task, id)) ?? null;
 
 /** Exit 3 when a worktree here holds the task. `offline`: also when another machine did in the server's last answer. */
 function refuseHeld(context: Context, { task, place }: Claim, again: boolean, offline = false): void {
@@ -135,7 +135,7 @@ export async function releaseTask(
   { id }: { id: string },
   { done = false, ms = SILENCE }: { done?: boolean; ms?: number } = {},
 ): Promise<Released> {
-  const own = ownClaims(context).find(({ task }) => task.toLowerCase() === id.toLowerCase());
+  const own = ownClaims(context).find(({ task }) => isSameId(task, id));
   if (!own)
     throw refused('claim.none', `This worktree does not hold ${JSON.stringify(oneLine(id, 64))}.`, {
       hint: 'forge fleet',

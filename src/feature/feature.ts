@@ -3,7 +3,7 @@ import { formatArgv, testArgv } from '../core/argv.js';
 import { explainSyntax, ForgeError, unlessFailed, usage } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { shownFrom } from '../core/paths.js';
-import { checkId, checkInput, findTwin } from '../core/schema.js';
+import { checkId, checkInput, findTwin, isSameId } from '../core/schema.js';
 import { checkText, compareText, firstNames } from '../core/text.js';
 import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
@@ -334,7 +334,7 @@ export function planImport(features: readonly Feature[], text: string, now: stri
   for (const { ticked, ...entry } of entries) {
     const { id, name } = entry;
     const matches = (one: Feature): boolean =>
-      id === undefined ? isSameName(one.name, name) : one.id.toLowerCase() === id.toLowerCase();
+      id === undefined ? isSameName(one.name, name) : isSameId(one.id, id);
     const isRepeated = added.some((one) => matches(one) && isSameName(one.name, name));
     const all = [...features, ...added];
     if (ticked) done.push(name);

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { ForgeError, SyntaxProblem } from '../core/error.js';
 import { listFolder, readTarget } from '../core/files.js';
-import { checkInput, decodeProse, isId } from '../core/schema.js';
+import { checkInput, decodeProse, findTwin, isId } from '../core/schema.js';
 import { oneLine, oneOf, sha256 } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
@@ -163,7 +163,7 @@ function planImport(context: Context, files: readonly Read[]): Plan {
     for (const task of tasks) {
       const id = toId(task.id);
       const all = [...present, ...plan.features];
-      if (all.some((feature) => feature.id.toLowerCase() === id.toLowerCase())) continue;
+      if (findTwin(all, id)) continue;
       const blockedBy = task.blockedBy.map(toId).filter((other) => open.has(other));
       plan.features.push({ ...toFeature(all, { ...task, id, blockedBy }, now), source: file });
       ids.push(id);

@@ -1,4 +1,5 @@
 import { ForgeError, refused } from '../core/error.js';
+import { findTwin } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import {
   type CheckedOperation,
@@ -163,9 +164,9 @@ class Patcher {
   }
 
   private find(id: string): Entry {
-    const entry = this.kfr.entries.find((candidate) => candidate.id === id);
+    const entry = findTwin(this.kfr.entries, id);
     if (entry) return entry;
-    const closed = this.kfr.closed.find((candidate) => candidate.id === id);
+    const closed = findTwin(this.kfr.closed, id);
     const there = this.kfr.entries.map((candidate) => candidate.id).join(', ') || 'none';
     const what = closed
       ? `${closed.id} was ${closed.outcome} already${closed.words ? ` (${oneLine(closed.words, 280)})` : ''}`

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
 import { doneIssueFile, doneIssuesFolder, linearQueueFile } from '../core/paths.js';
-import { checkId, encodeDocument, type Format } from '../core/schema.js';
+import { checkId, encodeDocument, type Format, isSameId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { changeActive, readActive } from '../feature/store.js';
 import { UNIT } from '../feature/tasks.js';
@@ -28,7 +28,7 @@ export const asActive = ({ schema_version: _, summary: _summary, ...issue }: Iss
 /** An issue by its id, in any case; exit 2 when nobody knows it. */
 export function requireIssue(context: Context, id: string): { issue: Issue; isActive: boolean } {
   checkId(id, 'issue id');
-  const isMeant = (other: string): boolean => other.toLowerCase() === id.toLowerCase();
+  const isMeant = (other: string): boolean => isSameId(other, id);
   const active = activeIssues(context).find(({ linear_id }) => isMeant(linear_id));
   if (active) return { issue: active, isActive: true };
   const done = doneIds(context).find(isMeant);

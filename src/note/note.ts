@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
 import { kfrFile, promotionFile } from '../core/paths.js';
-import { checkInput, encodeDocument, type Format } from '../core/schema.js';
+import { checkInput, encodeDocument, type Format, findTwin } from '../core/schema.js';
 import { checkText, noSuch, oneLine, sha256 } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { installGuard } from '../guard/guard.js';
@@ -149,9 +149,9 @@ export async function promoteEntry(context: Context, { id }: { id: string }): Pr
 
 function findEntry(context: Context, id: string): Entry {
   const { entries } = readKfr(context);
-  const ids = entries.map((one) => one.id);
-  const entry = entries[ids.indexOf(id)];
-  if (!entry) throw noSuch('entry', id, `forge kfr list   # active: ${ids.join(', ') || 'none'}`, 'kfr');
+  const entry = findTwin(entries, id);
+  const ids = entries.map((one) => one.id).join(', ') || 'none';
+  if (!entry) throw noSuch('entry', id, `forge kfr list   # active: ${ids}`, 'kfr');
   if (entry.requires_resolution)
     throw refused('gate.closed', `${id} (${entry.kind}) requires resolution and cannot be promoted.`, {
       hint: `${settling('resolve', id)}   # then note the answer`,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { SHELL_TOKENS } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { Holder } from '../core/holder.js';
-import type { Format } from '../core/schema.js';
+import { type Format, isSameId } from '../core/schema.js';
 import { compareText, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 
@@ -109,8 +109,8 @@ export const bySequence = (a: Ordered, b: Ordered): number =>
 
 /** By the shown or the stored id, or by the number at its end. */
 export const isCalled = (stored: string, wanted: string): boolean =>
-  stored === wanted ||
-  sessionName(stored) === wanted ||
+  isSameId(stored, wanted) ||
+  isSameId(sessionName(stored), wanted) ||
   (/^\d{1,4}$/.test(wanted) && sessionName(stored).endsWith(`-session-${wanted.padStart(3, '0')}`));
 
 /** The session of a shown or stored id. Exit 2 for none or several. */

@@ -150,6 +150,12 @@ describe('a patch', () => {
     ]);
   });
 
+  it('KFR-08 finds an entry by its id in any case', () => {
+    const before = made(add('OpenQuestion', 'a?'));
+    const { kfr } = patch(before, { op: 'resolve', id: 'KFR-1', resolution: 'sid' });
+    expect([kfr.entries, kfr.closed]).toMatchObject([[], [{ id: 'kfr-1', words: 'sid' }]]);
+  });
+
   it('KFR-08 an answer names the agent that gave it, and stands', () => {
     const before = made(add('OpenQuestion', 'a?'));
     const answer = (kfr: Kfr, resolution: string, by?: 'agent'): Patched =>

@@ -69,6 +69,10 @@ describe('matchSession', () => {
     expect(error).toMatchObject({ exit: 2, code: 'session.ambiguous' });
     expect(error.message).toBe(`"2026-03-01-session-001" is ambiguous: it matches ${A}, ${B}.`);
   });
+
+  it('SES-08 SES-02 finds a session by its name in any case', () => {
+    expect(matchSession(all, C.toUpperCase())).toEqual({ id: C });
+  });
 });
 
 describe('the order of sessions', () => {

@@ -22,7 +22,10 @@ const BEGIN = '# >>> forge >>> "forge hooks uninstall" removes these lines, FORG
 const END = '# <<< forge <<<';
 export const SHEBANG = '#!/bin/sh\n';
 
-/** The lines of a hook file that run forge's script. They pass if it is missing. In git's own folder they need no git. */
+/**
+ * The lines of a hook file that run forge's script. They pass if it is missing. In git's own folder, where only
+ * `hooks install` puts them, they need no git, and a check reports that.
+ */
 export const block = (hook: GitHook, isOwnFolder = false): string =>
   [
     BEGIN,
@@ -32,9 +35,12 @@ export const block = (hook: GitHook, isOwnFolder = false): string =>
     ...(hook === 'pre-push'
       ? PUSH_LINES
       : [`if [ -f "$forge_script" ]; then sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`]),
+    ...(isOwnFolder && (hook === 'pre-push' || hook === 'commit-msg') ? [REPORT_LINE] : []),
     END,
     '',
   ].join('\n');
+
+const REPORT_LINE = `if [ ! -f "$forge_script" ] && [ -d .forge ] && [ "\${FORGE_HOOKS-}" != 0 ]; then echo "forge: .git/forge/hook is missing, so nothing was checked; to fix this: forge hooks install" >&2; fi`;
 
 /** Passes stdin on to the lines after the block. Not by a pipe: one that is closed early fails under `pipefail`. */
 const PUSH_LINES = [

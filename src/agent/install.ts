@@ -7,7 +7,7 @@ import { checkInput } from '../core/schema.js';
 import { namesLike, oneLine, oneOf } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { ignoredAmong } from '../git/status.js';
-import { type Context, requireSupervisor } from '../project/project.js';
+import { type Context, refuseAgent, requireSupervisor } from '../project/project.js';
 import { AGENT_NAMES, AGENTS, type AgentName, agentsHere, isHookOf } from './agents.js';
 import { dropParts, putParts } from './edit-text.js';
 import {
@@ -76,9 +76,13 @@ export async function ignoredOf({ git, layout }: Context, files: readonly Change
 export const describeIgnored = (path: string): string =>
   `git ignores ${path}: install in each clone and worktree, or: git add -f ${path}`;
 
+/** The hooks of an agent hold its gate. */
+const UNWIRING = "Removing agents' hooks";
+
 /** AGT-01: removes it again. */
 export async function uninstallAgents(context: Context, input: WiringInput): Promise<WiringChange> {
   requireSupervisor(context, 'how agents are wired');
+  refuseAgent(context, UNWIRING);
   return uninstall(placeFor(context, input), input);
 }
 
@@ -97,7 +101,11 @@ export function homeWiring(world: World, dryRun: boolean) {
   };
   return {
     install: async (input: WiringInput) => install(place, checked(input)),
-    uninstall: async (input: WiringInput) => uninstall(place, checked(input)),
+    uninstall: async (input: WiringInput) => {
+      const given = checked(input);
+      refuseAgent({ world }, UNWIRING);
+      return uninstall(place, given);
+    },
     status: async (input: WiringInput) => status(place, checkInput(Input, input)),
   };
 }

@@ -129,7 +129,7 @@ export function requireSupervisor(context: Context, what: string): void {
 }
 
 /** Exit 3 `human.required` for an agent. */
-export function refuseAgent({ world }: Context, what: string): void {
+export function refuseAgent({ world }: Pick<Context, 'world'>, what: string): void {
   if (!world.isAgent) return;
   const mark = agentMark(world.env);
   const why = mark === null ? 'an agent asks' : `${mark} is set, so an agent runs this command`;

@@ -93,15 +93,19 @@ const uninstall: CommandSpec<WiringChange> = {
   },
 };
 
+/** As in the README. */
+const REMOVAL = [
+  'git rm -rfq --ignore-unmatch .forge && git commit -qm "chore: remove forge" -- .forge   # history keeps it',
+  'rm -rf .forge .git/forge      # your approvals stay in ~/.local/state/forge',
+  "find .git/worktrees -mindepth 2 -maxdepth 2 -path '*/forge' -exec rm -rf {} + 2>/dev/null      # linked worktrees",
+  "git for-each-ref --format='delete %(refname)' refs/forge refs/tags/checkpoint | git update-ref --stdin   # backups, checkpoints",
+];
+
 /** What an uninstall leaves, and how to remove it. */
 export const describeRest = (style: Style, others: string): string =>
   [
-    style.dim(
-      `The memory in .forge/ stays. ${others}. To delete it (git's history keeps it), type at the top of the project:`,
-    ),
-    style.command(
-      'git rm -rfq --ignore-unmatch .forge; rm -rf .forge "$(git rev-parse --git-common-dir)/forge"',
-    ),
+    style.dim(`The memory in .forge/ stays. ${others}. To delete it, type at the top of the main worktree:`),
+    ...REMOVAL.map(style.command),
   ].join('\n');
 
 const CHANGES = { created: 'good', changed: 'good', removed: 'warn', unchanged: 'dim' } as const;

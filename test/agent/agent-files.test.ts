@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agent/agents.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, snapshot } from '../support/forge-project.js';
 import { makeFolder, projectAt, run } from '../support/project.js';
 import {
@@ -118,8 +118,21 @@ describe('forge agent uninstall', () => {
     expect(agents).toMatch(/The memory in \.forge\/ stays\. Git's hooks: forge hooks uninstall\./);
     const hooks = (await runForge(project, ['hooks', 'uninstall'])).stdout;
     expect(hooks).toMatch(/The memory in \.forge\/ stays\. Agents: forge agent uninstall all\./);
-    const line = hooks.trimEnd().split('\n').at(-1) ?? '';
-    expect(run(project.dir, 'sh', ['-c', line])).toMatchObject({ exitCode: 0, stderr: '' });
+    const [, lines = ''] = /main worktree:\n([\s\S]*)$/.exec(hooks) ?? [];
+    expect(readFileSync('README.md', 'utf8')).toContain(lines);
+    expect(agents).toContain(lines);
+    expect(run(project.dir, 'sh', ['-c', lines])).toMatchObject({ stderr: '' });
     expect([project.has('.forge'), project.has('.git/forge')]).toEqual([false, false]);
+  });
+
+  it('AGT-01 KFR-09 an agent cannot remove the hooks that hold its gate', async () => {
+    const project = await makeForge();
+    await install(project);
+    await expectUntouched(project, async () => {
+      for (const flag of [[], ['--user']])
+        await expectError(project, ['agent', 'uninstall', 'all', ...flag], '3 human.required', {
+          env: { CLAUDECODE: '1' },
+        });
+    });
   });
 });

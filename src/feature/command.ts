@@ -179,6 +179,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   exit: ({ results }, { all }) => {
     const isFailed = ({ status, planned, not_run }: FeatureResult): boolean =>
       !planned && !not_run && status !== 'passing';
+    if (!all && results.some(({ refused }) => refused)) return 3;
     if (results.some(isFailed)) return 1;
     // The tests of a feature that nobody began may not be there yet.
     const isBegun = ({ status }: FeatureResult): boolean => !all || status !== 'not_implemented';

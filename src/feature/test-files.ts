@@ -13,9 +13,14 @@ const SETTINGS: readonly [string, string, (text: string) => string][] = [
 
 /** The files that the tests' commands name, and `SETTINGS`. */
 export function readTestFiles(root: string, features: readonly Feature[]): Readonly<Record<string, Buffer>> {
-  const words = features.flatMap(({ tests = [] }) => tests.flatMap((test) => test.split(/[\s'"=;&|()]+/)));
+  const names = features.flatMap(({ tests = [] }) =>
+    tests.flatMap((test) => {
+      const words = test.split(/[\s'"=;&|()]+/);
+      return [...words, ...words.map((word) => `${folderOf(test)}${word}`)].filter(isPath);
+    }),
+  );
   const files: Record<string, Buffer> = {};
-  for (const name of new Set(words.filter(isPath))) {
+  for (const name of new Set(names)) {
     const bytes = tryRead(join(root, name));
     if (bytes) files[name] = bytes;
   }
@@ -24,6 +29,14 @@ export function readTestFiles(root: string, features: readonly Feature[]): Reado
     if (bytes) files[name] = Buffer.from(read(bytes.toString('utf8')));
   }
   return files;
+}
+
+/** `npm test -w packages/b`, `--prefix=web`, `cd api &&`: where a command looks for its files. */
+const IN_FOLDER = /(?:^|[\s'"])(?:-w|--workspace|-F|--filter|--prefix|-C|--cwd|--dir|cd)[\s=]+([^\s'"]+)/;
+
+export function folderOf(command: string): string {
+  const folder = IN_FOLDER.exec(command)?.[1];
+  return folder === undefined ? '' : join(folder, '/');
 }
 
 const isPath = (word: string): boolean =>

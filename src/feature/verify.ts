@@ -30,7 +30,7 @@ import {
   trustTests,
 } from './rules.js';
 import { readFeatures, updateFeatures } from './store.js';
-import { isTestFile } from './test-files.js';
+import { folderOf, isTestFile } from './test-files.js';
 
 export const FeatureChoice = z.strictObject({
   ids: z.optional(z.array(z.string())),
@@ -72,7 +72,7 @@ interface Ran {
   duration_ms: number;
   /** The first command that failed, else the last one. */
   command: string;
-  /** Why the tests could not run (`uv: command not found`); the status is unchanged. */
+  /** Why the tests could not run (`uv: command not found`, not approved); the status is unchanged. */
   not_run?: string;
 }
 
@@ -81,6 +81,8 @@ export interface FeatureResult extends Ran {
   before: FeatureStatus;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
+  /** Its tests are not approved, so they were not run. */
+  refused?: true;
   /** Its tests pass but have never failed, so it stays in progress. */
   unproven?: true;
   /** Its test failed, and passed when it was run once more. */
@@ -98,18 +100,30 @@ export interface VerificationRun extends Ran {
   output_sha256: string;
 }
 
-/** FEA-02: runs the features' tests and records the results. Needs trust. No lock is held while they run. */
+/**
+ * FEA-02: runs the features' tests and records the results. Exit 3 `trust.needed` if none is approved. No lock is held
+ * while they run.
+ */
 export async function verifyFeatures(
   context: Context,
   raw: FeatureChoice,
   watch: VerifyWatch = {},
 ): Promise<{ results: FeatureResult[] }> {
   const features = chooseFeatures(context, checkChoice(raw, 'verify'));
-  const plans = await planRuns(context, features, watch);
+  const refused: FeatureResult[] = [];
+  const blank = ({ id, status, tests = [] }: Feature) => ({
+    ...{ id, status, before: status, exit_code: null, duration_ms: 0, command: tests.join('; ') },
+  });
+  const onRefused = (id: string, error: ForgeError): void => {
+    if (error.code !== 'trust.needed' || refused.length + 1 === features.length) throw error;
+    const not_run = 'not approved here; for a person: forge trust';
+    refused.push({ ...blank(requireFeature(features, id)), not_run, refused: true });
+  };
+  const plans = await planRuns(context, features, { onRefused, ...watch });
   if (context.disk.dryRun)
     return {
-      results: plans.map(({ feature: { id, status }, commands }) => ({
-        ...{ id, status, before: status, exit_code: null, duration_ms: 0, planned: true },
+      results: plans.map(({ feature, commands }) => ({
+        ...{ ...blank(feature), planned: true },
         command: commands.map(formatArgv).join('; '),
       })),
     };
@@ -135,7 +149,7 @@ export async function verifyFeatures(
   for (const { id, status } of results)
     if (status === 'passing' && hasClaimed(context, id))
       await (await import('../events/claim-work.js')).finishClaim(context, id);
-  return { results };
+  return { results: [...results, ...refused] };
 }
 
 interface Plan {
@@ -199,7 +213,9 @@ async function verifyOne(
   const runs = isRepeated ? await runTests(context, feature, commands, watch) : first;
   const last = runs.at(-1) as ProcessRun;
   const { argv, exit_code, output } = last;
-  const not_run = whyNotRun(last);
+  // A cycle's builder has worked on it.
+  const isNew = feature.status === 'not_implemented' && !watch.asBuilder;
+  const not_run = (isNew ? whyMissing(context.layout.root, last) : null) ?? whyNotRun(last);
   const tree = await readTested(context);
   const after = not_run === null ? recordResult(context, feature, { argvs: commands, last, tree }) : feature;
   const shared = {
@@ -351,21 +367,39 @@ export interface FirstRun {
 /** Without what names a part of a file or a folder: `::test_login`, `:12`, `/...`. */
 const fileIn = (word: string): string => word.replace(/(?:::.*|(?::\d+)+|\/\.\.\.)$/s, '');
 
-/** A test file that the command names and that is not there: a failure then says nothing about the work. */
-export const missingTest = (root: string, argv: readonly string[]): string | undefined =>
-  argv
-    .slice(1)
-    .filter((word) => !word.startsWith('-') && !/[*?[{]/.test(word))
+/**
+ * A test file that the command names and that is not there: a failure then says nothing about the work. None in a
+ * workspace that the command names by something else than its folder.
+ */
+export function missingTest(
+  root: string,
+  argv: readonly string[],
+  words = argv.slice(1),
+): string | undefined {
+  const folder = folderOf(argv.join(' '));
+  if (!existsSync(resolve(root, folder))) return undefined;
+  const name = words
+    .filter((word) => !word.startsWith('-') && !/[*?[{\s]/.test(word))
     .map(fileIn)
-    .find((name) => isTestFile(name) && !existsSync(resolve(root, name)));
+    .find(
+      (word) => isTestFile(word) && ![word, folder + word].some((path) => existsSync(resolve(root, path))),
+    );
+  return name && folder + name;
+}
 
 /** Whether `after` has the tests of `before`, which passed, and only test files that are gone have other names. */
 function isRenamed(root: string, before: Feature, after: Feature): boolean {
   if (before.status !== 'passing' || before.override) return false;
   const [old = [], now = []] = [before, after].map(({ tests = [] }) => tests.join(' ').split(' '));
   const isMoved = (word: string, to = ''): boolean =>
-    missingTest(root, ['', word]) !== undefined && isTestFile(fileIn(to));
+    missingTest(root, old, [word]) !== undefined && isTestFile(fileIn(to));
   return old.length === now.length && old.every((word, i) => word === now[i] || isMoved(word, now[i]));
+}
+
+/** Why the failure of a new feature's tests shows nothing: their file may not be there yet. */
+function whyMissing(root: string, { exit_code, argv }: ProcessRun): string | null {
+  const missing = exit_code === 0 ? undefined : missingTest(root, argv);
+  return missing === undefined ? null : `${missing} does not exist yet`;
 }
 
 /** FEA-05: runs a feature's new tests once. Tests that pass before the work prove nothing. */
@@ -380,8 +414,7 @@ export async function runFirst(
   const interrupted = `Interrupted; ${feature.id} is stored, but its tests did not finish.`;
   const last = (await runTests(context, feature, commands, watch, interrupted)).at(-1) as ProcessRun;
   const command = formatArgv(last.argv);
-  const missing = last.exit_code === 0 ? undefined : missingTest(context.layout.root, last.argv);
-  const not_run = missing === undefined ? whyNotRun(last, true) : `${missing} does not exist yet`;
+  const not_run = whyMissing(context.layout.root, last) ?? whyNotRun(last, true);
   if (not_run !== null) return { result: 'not_run', reason: not_run, command };
   const ok = last.exit_code === 0;
   const tree = await readTested(context);

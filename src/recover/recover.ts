@@ -158,7 +158,10 @@ async function verifyRestored(
   const { commands, results } = ran;
   const red = [
     ...commands.flatMap(({ state, why }) => (state === 'passed' ? [] : [`fix ${why}`])),
-    ...results.flatMap(({ id, failure }) => (failure === undefined ? [] : [`fix ${id}: ${failure}`])),
+    ...results.flatMap(({ id, failure, refused, not_run }) => {
+      const why = failure ?? (refused && not_run);
+      return why ? [`fix ${id}: ${why}`] : [];
+    }),
   ];
   return {
     ...(results.length > 0 ? { features: results.map(({ id, status }) => ({ id, status })) } : {}),

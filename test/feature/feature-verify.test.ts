@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FeatureResult } from '../../src/index.js';
 import { expectError, fixedClock, forgeFound, forgeJson, runForge, startBinary } from '../support/forge.js';
@@ -130,6 +130,38 @@ describe('forge done', () => {
     expect(exitCode).toBe(6);
     expect(stdout).toMatch(/^- A {2}passing {2}not run \(.*uv.*not found\)\n$/);
     expect(stored(project, 'A')?.status).toBe('passing');
+  });
+
+  it('FEA-05 a missing test file is not run for a feature that nobody began, and fails one that passed', async () => {
+    const project = await makeForge();
+    await add(project, 'A', 'sh test/a.test.sh');
+    await add(project, 'B', 'true');
+    const all = await runForge(project, 'feature verify --all');
+    expect(all).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('✓ B') });
+    expect(all.stdout).toContain('- A  not_implemented  not run (test/a.test.sh does not exist yet)\n');
+    expect((await runForge(project, 'done A')).exitCode).toBe(6);
+    project.write('test/a.test.sh', '');
+    await forgeJson(project, 'done A');
+    rmSync(project.path('test/a.test.sh'));
+    expect((await runForge(project, 'done A')).stdout).toMatch(/^✗ A {2}passing → failing/);
+  });
+
+  it('FEA-02 TRU-01 a test that is not approved is named, and the others run', async () => {
+    const project = await makeForge();
+    await add(project, 'A', 'true');
+    const a = stored(project, 'A') as object;
+    putFeatures(project, [a, { ...a, id: 'B', status: 'in_progress', tests: ['touch ran'] }]);
+    const line = '- B  in_progress  not run (not approved here; for a person: forge trust)\n';
+    for (const [args, code] of [
+      ['feature verify --all', 6],
+      ['done A B', 3],
+    ] as const) {
+      const { stdout, exitCode } = await runForge(project, args);
+      expect([stdout, exitCode]).toEqual([expect.stringMatching(/^✓ A {2}.*\n/), code]);
+      expect(stdout).toContain(line);
+    }
+    await expectError(project, 'done B', '3 trust.needed');
+    expect(project.has('ran')).toBe(false);
   });
 
   it('FEA-05 FEA-02 a run that ended with an error has failed, also if no test ran', async () => {

@@ -4,7 +4,8 @@ import { DAY, describeAge } from '../core/clock.js';
 import { ProcessIdentity } from '../core/holder.js';
 import { loopFile } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
-import { plural } from '../core/text.js';
+import { firstNames, plural } from '../core/text.js';
+import { nextTask } from '../feature/feature.js';
 import type { Context } from '../project/project.js';
 
 /** `<git dir>/forge/loop.json`: the running or last loop of this worktree. */
@@ -34,6 +35,14 @@ export function countCycles(loop: Pick<LoopState, 'cycles' | 'by_classification'
   return `${plural(loop.cycles, 'cycle')}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
 }
 
+/** What does not pass yet, and why nothing can be done about it. */
+export function describeLeft(context: Context): string {
+  const left = nextTask(context).candidates.map(({ id, blocked_by, reason }) =>
+    blocked_by.length > 0 ? `${id} (${reason})` : id,
+  );
+  return left.length === 0 ? '' : `; not passing yet: ${firstNames(left, 5)}`;
+}
+
 /** What the last day's loop came to, in one line: whether it runs, was killed, or why it ended. */
 export function describeLoop(context: Context): string | null {
   const state = readLoop(context);
@@ -42,7 +51,7 @@ export function describeLoop(context: Context): string | null {
   if (!state?.holder || state.cycles === 0 || now.getTime() - written > DAY) return null;
   const counts = countCycles(state);
   if (state.reason)
-    return `${counts}, ended ${describeAge(new Date(written).toISOString(), now) ?? 'just now'}: ${state.reason}`;
+    return `${counts}, ended ${describeAge(new Date(written).toISOString(), now) ?? 'just now'}: ${state.reason}${describeLeft(context)}`;
   return context.world.liveness(state.holder) === 'gone'
     ? `killed after ${counts}: forge loop --resume -- COMMAND`
     : `running, ${counts} so far`;

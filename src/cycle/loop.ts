@@ -3,14 +3,13 @@ import * as z from 'zod/mini';
 import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
-import { firstNames } from '../core/text.js';
 import { hasUnsent } from '../events/outbox.js';
-import { listFeatures, nextTask } from '../feature/feature.js';
+import { listFeatures } from '../feature/feature.js';
 import type { Classification, Stage } from '../learning/evaluation.js';
 import { type Context, requireSupervisor, warnOnce } from '../project/project.js';
 import { chooseTask, isTaken, runCycle } from './cycle.js';
 import { reopen } from './evaluation.js';
-import { type LoopState, readLoop, saveLoop } from './loop-state.js';
+import { describeLeft, type LoopState, readLoop, saveLoop } from './loop-state.js';
 import {
   type CycleResult,
   hasFailed,
@@ -70,7 +69,8 @@ export async function runLoop(
   const started = elapsed() - state.seconds * 1000;
   const loop: Loop = { context, input, watch, state, failures: 0, started };
   const result = await repeat(loop);
-  Object.assign(state, { reason: result.reason, seconds: secondsOf(loop) });
+  const reason = result.error ? result.reason : STOP_REASONS[result.stopped_by];
+  Object.assign(state, { reason, seconds: secondsOf(loop) });
   saveLoop(context, state);
   return result;
 }
@@ -157,12 +157,7 @@ function endedBy(loop: Loop, stopped_by: StopReason, cause?: MemoryError): LoopR
   const result = { cycles, stopped_by, by_classification };
   if (stopped_by === 'error' && cause)
     return { ...result, reason: cause.message, error: toMemoryError(cause) };
-  // What does not pass yet, and why nothing can be done about it.
-  const left = nextTask(loop.context).candidates.map(({ id, blocked_by, reason }) =>
-    blocked_by.length > 0 ? `${id} (${reason})` : id,
-  );
-  const rest = left.length === 0 ? '' : `; not passing yet: ${firstNames(left, 5)}`;
-  return { ...result, reason: `${STOP_REASONS[stopped_by]}${rest}` };
+  return { ...result, reason: `${STOP_REASONS[stopped_by]}${describeLeft(loop.context)}` };
 }
 
 function beginLoop(context: Context, { resume }: LoopOptions): LoopState {

@@ -189,8 +189,12 @@ describe('the tasks of a loop', () => {
     const { results } = await loop(project, ['--max-cycles', '1', ...sh(`echo ${key} > keys; touch A`)]);
     expect(results[0]?.warnings.join()).toMatch(/The cycle is not committed: .*keys/);
     expect(await where()).toMatch(
-      /^Loop +1 cycle \(1 SUCCESS\), ended (?:just now|.* ago): the requested number of cycles was run/m,
+      /^Loop +1 cycle \(1 SUCCESS\), ended (?:just now|.* ago): the requested number of cycles was run; not passing yet: B$/m,
     );
+    project.write('B', '');
+    await forgeJson(project, ['done', 'B']);
+    expect(await where()).toMatch(/^Loop .*: the requested number of cycles was run$/m);
+    project.git('clean', '-fq', 'B');
     runBinary(project.dir, ['loop', ...sh('kill -9 $PPID')]);
     expect(await where()).toMatch(/^Loop +1 cycle /m);
     runBinary(project.dir, ['loop', ...sh('if [ -f one ]; then kill -9 $PPID; else touch one; fi')]);

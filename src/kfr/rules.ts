@@ -123,7 +123,7 @@ export function formatEntries(entries: readonly Entry[]): string {
 }
 
 function formatEntry({ id, text, requires_resolution, parked }: Entry): string {
-  const marks = `${id}${requires_resolution ? ', requires resolution' : ''}${parked ? ', parked for a human' : ''}`;
+  const marks = `${id}${requires_resolution ? ', requires resolution' : ''}${parked ? `, parked for a human: ${oneLine(parked.reason, 120)}` : ''}`;
   return `- [${marks}] ${escapeControls(text).replace(/[\n\u2028\u2029]/g, '\n    | ')}`;
 }
 
@@ -169,7 +169,10 @@ export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
   const open = openEntries(kfr);
   const [first] = open;
   if (!first) return;
-  const named = open.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 120)}`).join('; ');
+  const named = open.map(({ id, kind, text, parked }) => {
+    const reason = parked ? ` (parked: ${oneLine(parked.reason, 120)})` : '';
+    return `${id} (${kind}) ${oneLine(text, 120)}${reason}`;
+  });
   const isParked = open.every(({ parked }) => parked !== undefined);
   const wait = plural(open.length, 'entry waits for a person', 'entries wait for a person');
   const require = plural(open.length, 'entry requires resolution', 'entries require resolution');
@@ -180,7 +183,7 @@ export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
         'forge start --resume latest   # for the next agent: you may stop without an end',
       ]
     : [settling('resolve', first.id), settling('dismiss', first.id)];
-  throw refused('gate.closed', `${what}: ${isParked ? wait : require}: ${named}`, {
+  throw refused('gate.closed', `${what}: ${isParked ? wait : require}: ${named.join('; ')}`, {
     hint: hint ?? ways.join('\n'),
     data: {
       entries: open.map(({ id, kind, text, parked }) => ({ id, kind, text, parked: parked !== undefined })),

@@ -31,7 +31,7 @@ describe('the resolution gate', () => {
           exitCode: 3,
           kind: 'refused',
           code: 'gate.closed',
-          message: `${what}: 1 entry ${operations.length > 0 ? 'waits for a person' : 'requires resolution'}: kfr-1 (OpenQuestion) which cookie?`,
+          message: `${what}: 1 entry ${operations.length > 0 ? 'waits for a person' : 'requires resolution'}: kfr-1 (OpenQuestion) which cookie?${operations.length > 0 ? ' (parked: ask Ada)' : ''}`,
           entries: [
             { id: 'kfr-1', kind: 'OpenQuestion', text: 'which cookie?', parked: operations.length > 0 },
           ],

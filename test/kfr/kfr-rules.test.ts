@@ -75,7 +75,7 @@ describe('the text for a prompt', () => {
         '- [kfr-6] below 100 ms',
         '',
         'Open Questions',
-        '- [kfr-5, requires resolution, parked for a human] which cookie?',
+        '- [kfr-5, requires resolution, parked for a human: ask Ada] which cookie?',
       ].join('\n'),
     );
   });

@@ -143,14 +143,16 @@ export const passedSince = (
     })
     .map(({ id }) => id);
 
-/** The sessions whose next steps no ended session replaced: this clone's last one, then the newest first. */
+/** The sessions whose next steps no ended session replaced: the one that ended last in this clone, then the newest first. */
 export function handoversOf(
   recent: readonly ArchivedSession[],
   isOwn: (id: string) => boolean,
 ): ArchivedSession[] {
   const replaced = new Set(recent.flatMap(({ status, after = [] }) => (status === 'ended' ? after : [])));
   const open = recent.filter(({ id, next }) => next !== null && !replaced.has(id)).reverse();
-  const own = open.find(({ id }) => isOwn(id));
+  const endOf = ({ ended_at, started_at }: ArchivedSession): string => ended_at ?? started_at;
+  // One of another worktree may have started earlier.
+  const [own] = open.filter(({ id }) => isOwn(id)).sort((a, b) => compareText(endOf(b), endOf(a)));
   const ordered = own ? [own, ...open] : open;
   return ordered.filter(({ next }, i) => ordered.findIndex((other) => other.next === next) === i);
 }

@@ -5,6 +5,7 @@ import {
   type ArchivedSession,
   addEntry,
   bySequence,
+  handoversOf,
   isStoredId,
   matchSession,
   NO_SESSION_TEXT,
@@ -34,6 +35,13 @@ const archived = (change: Partial<ArchivedSession>): ArchivedSession => ({
   failed: [],
   next: null,
   ...change,
+});
+
+it('SES-03 the next step of the session that ended last in this clone comes first', () => {
+  const early = archived({ next: 'early', seq: 2, id: C, ended_at: '2026-03-01T11:00:00.000Z' });
+  const late = archived({ next: 'late', ended_at: '2026-03-01T12:00:00.000Z' });
+  expect(handoversOf([late, early], () => true).map(({ next }) => next)).toEqual(['late', 'early']);
+  expect(handoversOf([late, early], (id) => id === C).map(({ next }) => next)).toEqual(['early', 'late']);
 });
 
 describe('a session id', () => {

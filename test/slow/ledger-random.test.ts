@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { play } from '../support/ledger-play.js';
 
-/** `FORGE_SOAK=17,18` plays these seeds; a part of 1 plays less. */
-const soak = process.env.FORGE_SOAK ?? '0.1';
-const count = Math.max(1, Math.round(10 * Number(soak)));
+/** `FORGE_SOAK=17,18` plays these seeds; 1 plays a hundred, a part of 1 fewer. */
+const soak = process.env.FORGE_SOAK ?? '0';
+const count = Math.max(3, Math.round(100 * Number(soak)));
 const seeds = soak.includes(',')
   ? soak.split(',').map(Number)
   : Array.from({ length: count }, (_, i) => i + 1);

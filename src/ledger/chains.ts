@@ -4,10 +4,10 @@ import { makeToken } from '../core/text.js';
 import { indexHas } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { formatContainer, linesById, linesOf, parseContainer, segmentOf } from './container.js';
-import { ledgerFolder } from './files.js';
+import { currentBranch, ledgerFolder } from './files.js';
 import type { Located } from './git.js';
 import { groupBy } from './graph.js';
-import type { JournalLine } from './journal.js';
+import { appendToJournal, type JournalLine } from './journal.js';
 import { containerBytes, type Snapshot } from './read.js';
 import type { Links } from './record.js';
 
@@ -55,9 +55,19 @@ export function putBack(
   records: readonly { id: string; seg: string }[],
   more: readonly Buffer[] = [],
 ): string[] {
+  const journaled = new Set(known.own.lines.map(({ id }) => id));
   return [...groupBy(records, ({ seg }) => seg)].flatMap(([seg, group]) => {
-    const chain = longestChain(collectLines(context, known, seg, more), group);
-    return chain && writeChain(context, 'put', seg, chain) ? group.map(({ id }) => id) : [];
+    const lines = collectLines(context, known, seg, more);
+    const chain = longestChain(lines, group);
+    if (!chain || !writeChain(context, 'put', seg, chain)) return [];
+    // Only a former commit may have records that somebody else wrote.
+    const others = [...lines].filter(([id, line]) => chain.includes(line) && !journaled.has(id));
+    const common = { seg, how: 's' as const, branch: currentBranch(context) };
+    appendToJournal(
+      context,
+      others.map(([id, record]) => ({ ...common, id, record })),
+    );
+    return group.map(({ id }) => id);
   });
 }
 

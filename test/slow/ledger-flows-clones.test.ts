@@ -235,4 +235,15 @@ describe('clones', () => {
     const unknown = ['memory', 'repair', '--reason', 'x', '--discard', 'nowhere'];
     await expectError(one, unknown, '2 discard.unknown', { terminal: true });
   });
+
+  it('LTM-21 records of another clone that a repair put back are known here', async () => {
+    const [one, two] = await twoClones();
+    await work(one);
+    one.git('revert', '--no-edit', 'HEAD');
+    one.git('push', '-q');
+    two.git('pull', '-q');
+    await repair(two);
+    expect((await two.verify()).notes.join()).not.toContain('forge did not write');
+    await expectSettled(two, one.ids);
+  });
 });

@@ -15,7 +15,7 @@ import { copiesOf, findId } from './log.js';
 import { type Memory, readMemory } from './memory.js';
 import { containerBytes, listContainers, readSnapshot } from './read.js';
 import { formatTombstone, type LedgerRecord, type Links, recordId, type Tier } from './record.js';
-import { rebuildViews } from './view.js';
+import { rebuildViews, viewFile } from './view.js';
 
 export interface Redaction {
   audit: RecordRef | null;
@@ -116,7 +116,12 @@ function redact(
       ({ ids, tombstones }) => ids.includes(id) && !tombstones.includes(ids.indexOf(id)),
     );
     for (const { name } of holders) files.add(name);
-    if (context.disk.dryRun) return audit;
+    if (context.disk.dryRun) {
+      // A dry run only lists them.
+      for (const { name } of holders) context.disk.remove(join(ledgerFolder(context.layout), name));
+      if (tier) context.disk.remove(viewFile(context.layout, tier));
+      return audit;
+    }
     for (const container of holders) replaceByTombstone(context, container, id);
     scrubJournals(context, id);
     for (const end of ['', '-journal']) removeQuietly(recallFile(context.layout) + end);

@@ -1,7 +1,7 @@
 import { appendFileSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
-import { forgeJson } from '../support/forge.js';
+import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import {
   commit,
@@ -100,9 +100,13 @@ describe('the views of memory', () => {
     expect(lstatSync(project.path(VIEW)).isFile()).toBe(true);
   });
 
-  it('LTM-19 a redacted record leaves its view', async () => {
+  it('LTM-19 a redacted record leaves its view, and a dry run names both files that have it', async () => {
     const project = await makeForge();
     const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'swordfish']);
+    const dry = await runForge(project, ['memory', 'redact', id, '--reason', 'x', '-n'], HUMAN);
+    const [, removed = '?'] = /removed from (\S+)/.exec(dry.stdout) ?? [];
+    const [, listed = ''] = /would change: ([^]*)/.exec(dry.stderr) ?? [];
+    expect([removed, NOTES].filter((file) => !listed.includes(file))).toEqual([]);
     await forgeJson(project, ['memory', 'redact', id, '--reason', 'x'], HUMAN);
     expect(linesIn(project, NOTES)).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { formatArgv } from '../core/argv.js';
+import { readEntries } from '../core/entries.js';
 import { ForgeError, outside, refused, usage } from '../core/error.js';
-import { commitMessageFile, featureFile, memoryFolder, shownFrom } from '../core/paths.js';
+import { commitMessageFile, featureFile, learnedFolder, memoryFolder, shownFrom } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText, tellingLine } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
@@ -9,12 +10,12 @@ import { type Git, lines, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
 import { commitAt, type LoggedCommit, readCommit, readLog } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
-import type { Repository } from '../git/repository.js';
+import { mergedCommit, type Repository } from '../git/repository.js';
 import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
 import { scanTree } from '../guard/scan-tree.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
-import { ANY_TASK, MAX_LESSON } from '../knowledge/rules.js';
+import { ANY_TASK, idOf, LEARNED_LIST, MAX_LESSON } from '../knowledge/rules.js';
 import { type Context, isBuilding, mainBranch, orWarn, readConfig, timestamp } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { isAbout, sessionName, workSince } from '../session/rules.js';
@@ -269,6 +270,8 @@ export async function readWork(
     (feature) => paths.has(shownFrom(root, featureFile(layout, feature.id))) || passedNow(feature),
   );
   const fresh = await newlyPassing(context, updated, parent);
+  // The messages of a squashed branch may go with it.
+  const isSquash = context.repository !== null && mergedCommit(context.repository) !== undefined;
   const holdsHeads = await holdsLedgers(git, shownFrom(root, memoryFolder(layout)), all);
   return {
     focus,
@@ -280,14 +283,14 @@ export async function readWork(
     isDone: features.some((feature) => feature.status === 'passing' && isAbout(focus, feature.id)),
     session: running && { name: sessionName(running.id), goal: running.goal ?? null },
     done: running ? workSince(readProgressText(context), since) : [],
-    learned: learnedSince(context, since ?? running?.started_at ?? null),
+    learned: learnedSince(context, since ?? running?.started_at ?? null, paths),
     updated: updated
       .filter((feature) => feature.status !== 'passing' || fresh.includes(feature))
       .map(({ id, status }) => `features.json (${id} ${changeOf(status)})`),
     files,
     parent: head,
     earlier: head
-      ? (await readLog(git, 10, parent ? head.hash : ['HEAD', '--branches']))
+      ? (await readLog(git, 10, parent ? head.hash : isSquash ? 'HEAD' : ['HEAD', '--branches']))
           .map(wholeMessage)
           .map(parseMessage)
       : [],
@@ -300,10 +303,16 @@ export async function readWork(
 const wholeMessage = ({ subject, body }: { subject: string; body: string }): string =>
   `${subject}\n\n${body}`;
 
-function learnedSince(context: Context, since: string | null): string[] {
+/** Knowledge since then, and what `paths` hold. */
+function learnedSince(context: Context, since: string | null, paths: ReadonlySet<string>): string[] {
+  const { disk, layout, repository } = context;
+  const folder = shownFrom(repository?.root ?? layout.root, learnedFolder(layout));
+  const brought = readEntries(disk, LEARNED_LIST)
+    .entries.filter((entry) => paths.has(`${folder}/${LEARNED_LIST.nameOf(entry)}.json`))
+    .map(idOf);
   const from = since === null ? 0 : Date.parse(since);
   return listKnowledge(context).learnings.flatMap((entry) => {
-    if (!(Date.parse(entry.learned_at ?? '') >= from)) return [];
+    if (!(Date.parse(entry.learned_at ?? '') >= from || brought.includes(entry.id))) return [];
     if (entry.kind === 'invariant') return [entry.text];
     return [entry.kind === 'success' ? entry.approach : `This failed: ${entry.issue}`];
   });

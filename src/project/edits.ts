@@ -3,7 +3,7 @@ import { reliedPaths, wasWritten } from '../core/disk.js';
 import { unlessFailed } from '../core/error.js';
 import { configFile, shown, shownFrom } from '../core/paths.js';
 import { firstPaths } from '../core/text.js';
-import { operationInProgress } from '../git/repository.js';
+import { mergedCommit } from '../git/repository.js';
 import { differingFrom, type FileState, readUncommitted, restoreFiles, trackedFiles } from '../git/status.js';
 import type { Context } from './project.js';
 
@@ -21,9 +21,9 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
     kind !== 'unmerged' && (!isGone || worktree === 'D');
   const changed = (await readUncommitted(git, relied)).filter(isOpen);
   const edited = changed.filter(({ path }) => isForeign(join(repository.root, path)));
-  const isMerge = edited.length > 0 && operationInProgress(repository) === 'a merge';
+  const merged = edited.length > 0 ? mergedCommit(repository) : undefined;
   // A merge brings files of the other branch as they are.
-  const own = isMerge ? await differingFrom(git, 'MERGE_HEAD', relied) : null;
+  const own = merged === undefined ? null : await differingFrom(git, merged, relied);
   const foreign = edited
     .filter(({ path, kind }) => own === null || kind === 'untracked' || own.includes(path))
     .map(({ path }) => join(repository.root, path));

@@ -3,7 +3,7 @@ import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
 import { expectError, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { CONFIG, featureFile, KNOWLEDGE, makeForge, makePlainForge } from '../support/forge-project.js';
-import { changedPaths, type Project } from '../support/project.js';
+import { changedPaths, makeFolder, type Project, projectAt } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 const stored = (project: Project): string => `${project.git('log', '-1', '--format=%B')}\n`;
@@ -38,6 +38,31 @@ describe('forge commit', () => {
     const { stderr } = await runForge(project, ['session', 'end']);
     expect(stderr).not.toContain('not up to date');
     expect(project.read('.forge/git/commits.log')).toMatch(/ Try <[\w-]+>\n/);
+  });
+
+  it('GIT-02 VIS-01 a squash merge names what its branch made pass and learned, and is no foreign edit', async () => {
+    const project = await working();
+    stage(project);
+    await forgeJson(project, ['session', 'end']);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'all');
+    const topic = projectAt(`${makeFolder()}/topic`);
+    project.git('worktree', 'add', '-qb', 'topic', topic.dir);
+    await forgeJson(topic, ['session', 'start', '--task', 'login']);
+    await forgeJson(topic, ['feature', 'verify', 'FORGE-001']);
+    await forgeJson(topic, ['session', 'end', '--learned', 'the form needs a CSRF token']);
+    project.git('commit', '-q', '--allow-empty', '-m', 'Go on');
+    project.git('merge', '-q', '--squash', 'topic');
+    expect((await runForge(project, 'doctor')).stdout).not.toContain('edited outside forge');
+    const { message } = await forgeJson<MadeCommit>(project, [
+      'commit',
+      '-m',
+      'Merge it',
+      '--why',
+      'it works',
+    ]);
+    expect(message).toContain('- Learned: the form needs a CSRF token\n');
+    expect(message).toContain('- Updated: features.json (FORGE-001 now passing)\n');
   });
 
   it('GIT-02 commits the index with a message from focus, log, features and learnings', async () => {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openForge } from '../../src/index.js';
 import { cycle, loop, sh, statuses, storedCycles } from '../support/cycles.js';
@@ -194,7 +195,8 @@ describe('the tasks of a loop', () => {
     project.write('B', '');
     await forgeJson(project, ['done', 'B']);
     expect(await where()).toMatch(/^Loop .*: the requested number of cycles was run$/m);
-    project.git('clean', '-fq', 'B');
+    rmSync(project.path('B'));
+    await runForge(project, ['done', 'B']);
     runBinary(project.dir, ['loop', ...sh('kill -9 $PPID')]);
     expect(await where()).toMatch(/^Loop +1 cycle /m);
     runBinary(project.dir, ['loop', ...sh('if [ -f one ]; then kill -9 $PPID; else touch one; fi')]);

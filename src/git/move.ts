@@ -21,7 +21,7 @@ export interface Move {
   touched: FileStamp[];
   /** Whether an ignored file is in the place of one to write. */
   isBlocked: boolean;
-  /** Submodules and nested repositories, which are left unchanged. */
+  /** Nested repositories, and submodules that differ, which are left unchanged. */
   left: string[];
   isEmpty: boolean;
 }
@@ -47,7 +47,8 @@ export async function planMove(
   );
   const all = [...differences.values()];
   const differing = all.map(({ path }) => path);
-  const modules = all.filter(({ isModule }) => isModule).map(({ path }) => path);
+  const changed = await compare(look, ['--ignore-submodules=none', tree]);
+  const modules = [...all, ...changed].filter(({ path, isModule }) => isModule && isOurs(path));
   const files = all.filter(({ isModule }) => !isModule);
   const write = new Map(files.flatMap(({ path, oid }) => (oid === null ? [] : [[path, oid] as const])));
   const loose = others.filter((path) => !path.endsWith('/') && !write.has(path));
@@ -67,7 +68,7 @@ export async function planMove(
     remove,
     touched: [...touched].flatMap((path) => stampIn(root, path) ?? []),
     isBlocked: blocking.length > 0,
-    left: [...others.filter((path) => path.endsWith('/')), ...modules],
+    left: [...others.filter((path) => path.endsWith('/')), ...new Set(modules.map(({ path }) => path))],
     isEmpty: differing.length + remove.length === 0,
   };
 }

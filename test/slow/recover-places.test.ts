@@ -49,19 +49,23 @@ describe('where forge recover rolls back', () => {
   it('B-38 GIT-06 leaves submodules and nested repositories unchanged, and reports them', async () => {
     const inner = makeRepository();
     const project = await makeForge();
-    project.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.dir, 'inner');
-    project.git('commit', '-qm', 'Add a submodule');
+    for (const name of ['inner', 'second', 'third', 'whole'])
+      project.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.dir, name);
+    project.git('commit', '-qm', 'Add submodules');
     await withCheckpoint(project);
     const module = projectAt(project.path('inner'));
     module.write('inside.txt', 'inside\n');
     module.git('add', '.');
     module.git('-c', 'user.name=x', '-c', 'user.email=x@example.com', 'commit', '-qm', 'Inside');
-    project.git('add', 'inner');
+    project.git('-C', 'second', 'pull', '-q', module.dir);
     await breakThings(project);
+    project.write('third/new.txt', 'never added\n');
+    project.git('add', 'inner');
+    project.git('reset', '-q', 'second');
     project.git('init', '-q', 'nested');
     project.write('nested/own.txt', 'own\n');
     const { stderr } = await runForge(project, ['recover', '--yes']);
-    expect(stderr).toMatch(/left as they are:.*nested\/, inner/);
+    expect(stderr).toMatch(/left as they are:.* nested\/, inner, second, third\. /);
     expect([module.read('inside.txt'), project.read('nested/own.txt')]).toEqual(['inside\n', 'own\n']);
     expect(project.git('ls-files', '-s', 'inner')).toContain(project.git('rev-parse', `${CHECKPOINT}:inner`));
     await undo(project);

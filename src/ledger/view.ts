@@ -14,7 +14,7 @@ const EXECUTION_CYCLES = 1000;
 export const viewFile = ({ dir }: Layout, tier: Tier): string =>
   tier === 'note' ? join(dir, 'memory', 'long-term', 'notes.jsonl') : join(dir, 'memory', `${tier}.jsonl`);
 
-/** Each view's stamp after forge's last write. A view with another stamp was edited. */
+/** Each view's stamp after forge's last write. A view with another stamp was edited, touched or copied. */
 type Stamps = Partial<Record<Tier, string>> & {
   /** Digest of the ledger's files that the views show. */
   of?: string;
@@ -30,22 +30,28 @@ function isEdited(layout: Layout, tier: Tier, stamps: Stamps): boolean {
 
 /** A view that cannot be written is rebuilt later. It must not fail a record that is stored. */
 export function appendToViews(
-  { layout, disk }: Context,
+  context: Context,
   lines: readonly string[],
   folder: { before: string; after: string },
 ): void {
+  const { layout } = context;
+  const own = TIERS.map((tier) => ({
+    ...{ tier, path: viewFile(layout, tier) },
+    text: lines.filter((line) => line.startsWith(`{"v":1,"tier":"${tier}"`)).map((line) => `${line}\n`),
+  })).filter(({ text }) => text.length > 0);
   try {
+    // After a clone or `git clean` a new file would show only this record.
+    if (own.some(({ path }) => stampOf(path) === '')) {
+      rebuildViews(context);
+      return;
+    }
     const stamps = readStamps(layout);
-    for (const tier of TIERS) {
-      const own = lines.filter((line) => line.startsWith(`{"v":1,"tier":"${tier}"`));
-      if (own.length === 0) continue;
-      const path = viewFile(layout, tier);
+    for (const { tier, path, text } of own) {
       const keepsEdit = isEdited(layout, tier, stamps);
-      disk.makeFolder(dirname(path));
       // A link that came with a clone may lead anywhere.
-      const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
-      const flag = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW;
-      fs.writeFileSync(path, own.map((line) => `${line}\n`).join(''), { flag: flag as unknown as string });
+      const { O_APPEND, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
+      const flag = O_WRONLY | O_APPEND | O_NOFOLLOW;
+      fs.writeFileSync(path, text.join(''), { flag: flag as unknown as string });
       if (keepsEdit) continue;
       if (tier === 'execution') dropOldCycles(path);
       stamps[tier] = stampOf(path);
@@ -81,7 +87,7 @@ export function rebuildViews(context: Context, listed: readonly Listed[] = listC
       const bytes = Buffer.from(records.map(({ record }) => `${JSON.stringify(record)}\n`).join(''));
       if (replaceView(context, path, bytes) && wasEdited)
         context.warnings.push(
-          `${shown(layout, path)} was changed by hand. It only shows records, so it was rewritten from them: forge memory log`,
+          `${shown(layout, path)} differed from the records that it shows, so it was rewritten from them: forge memory log`,
         );
       stamps[tier] = stampOf(path);
     }

@@ -1,4 +1,4 @@
-import { appendFileSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { appendFileSync, lstatSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
 import { forgeJson, runForge } from '../support/forge.js';
@@ -67,7 +67,7 @@ describe('the views of memory', () => {
     await record(project);
     const warnings = await start(project);
     for (const view of [VIEW, NOTES])
-      expect(warnings.filter((text) => text.startsWith(`${view} was changed by hand`))).toHaveLength(1);
+      expect(warnings.filter((text) => text.startsWith(`${view} differed from the records`))).toHaveLength(1);
     expect(linesIn(project).slice(0, 1)).toEqual(before);
     expect(linesIn(project)).toHaveLength(2);
     expect(linesIn(project, NOTES)).toEqual([]);
@@ -86,6 +86,16 @@ describe('the views of memory', () => {
     rmSync(project.path(VIEW), { force: true });
     await forgeJson(project, ['session', 'end']);
     expect(linesIn(project)).toHaveLength(1);
+  });
+
+  it('LTM-01 a view that is missing is whole after the next record, and a touch reports no edit', async () => {
+    const project = await makeForge();
+    for (const text of ['one', 'two']) await forgeJson(project, ['note', 'add', text]);
+    rmSync(project.path(NOTES));
+    await forgeJson(project, ['note', 'add', 'three']);
+    expect(linesIn(project, NOTES)).toHaveLength(3);
+    utimesSync(project.path(NOTES), 0, 0);
+    expect(await start(project)).toEqual([]);
   });
 
   it('LTM-01 B-20 never writes through a symlink in place of a view', async () => {

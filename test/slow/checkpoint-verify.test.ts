@@ -3,7 +3,7 @@ import { encodeDocument } from '../../src/core/schema.js';
 import { openForge, type RecoveryPlan } from '../../src/index.js';
 import { check, contentsOf, create, fileOf, list, type Made, statesOf } from '../support/checkpoints.js';
 import { cloneOf } from '../support/ci.js';
-import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { containerOf, logOf, record, verify } from '../support/memory.js';
 import { commitAll, type Project } from '../support/project.js';

@@ -164,6 +164,15 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
   return [taker, news].filter(Boolean).join('\n\n') || null;
 }
 
+/** Notes that the agent of this process got working memory as an answer, unless several conversations share the process. */
+export function noteAnswer(context: Context): void {
+  const { layout, world } = context;
+  const [known, ...more] = listConversations(layout).filter(
+    ({ process }) => process !== null && sameProcess(process, world.agent()),
+  );
+  if (known && more.length === 0) writeConversation(layout, { ...known, seen: currentVersion(context) });
+}
+
 /** Notes that the context is being summarized: the next hook sends working memory again. */
 export function noteCompaction(context: Context, id: string): void {
   const known = readConversation(context.layout, id);

@@ -135,6 +135,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       started: bind(() => import('../agent/conversation.js'), 'noteStart', 'looks'),
       prompted: bind(() => import('../agent/conversation.js'), 'notePrompt', 'looks'),
       unseen: bind(() => import('../agent/conversation.js'), 'unseenKfr', 'looks'),
+      answered: bind(() => import('../agent/conversation.js'), 'noteAnswer', 'looks'),
       compacts: bind(() => import('../agent/conversation.js'), 'noteCompaction', 'looks'),
       gateCompaction: bind(() => import('../agent/conversation.js'), 'gateCompaction', 'looks'),
       gateStop: bind(() => import('../agent/conversation.js'), 'gateStop', 'looks'),

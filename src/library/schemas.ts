@@ -87,7 +87,7 @@ const TOOL_INPUTS = {
   briefing: z.pick(BriefingInput, { budget: true }),
   progress_add: z.strictObject({ text: z.string(), next: text }),
   focus_set: FocusInput,
-  feature_add: z.pick(FeatureInput, { id: true, name: true, tests: true }),
+  feature_add: z.pick(FeatureInput, { id: true, name: true, tests: true, blocked_by: true, priority: true }),
   feature_verify: z.pick(FeatureChoice, { ids: true }),
   memory_record: z.pick(CycleInput, {
     task_id: true,
@@ -105,7 +105,7 @@ export type ToolName = keyof typeof TOOL_INPUTS;
 /** Properties that models get wrong. */
 const DESCRIBED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   session_start: { goal: 'a task or its id', join: 'work beside its holder' },
-  session_end: { learned: 'a list, one lesson each', confirm: 'ids of candidates, such as C-317' },
+  session_end: { learned: 'a list, one lesson each', confirm: 'candidates: C-317204' },
   memory_record: { patterns: 'what this cycle taught' },
 };
 

@@ -40,12 +40,13 @@ export const TOOLS: Record<ToolName, Tool> = {
     example: { operations: [{ op: 'add', kind: 'Goal', text: 'Log in with a token' }] },
     run: async (forge, input: KfrPatch) => {
       const { warnings } = await forge.kfr.patch(input);
+      await forge.agent.answered();
       return { warnings, ...(await forge.kfr.inject()) };
     },
     text: ({ text, warnings }) => [text ?? 'The KFR is empty.', ...warnings].join('\n'),
   }),
   session_note_promote: tool({
-    description: 'Move a KFR entry to durable Memory Notes.',
+    description: 'Move a KFR entry to Memory Notes.',
     example: { id: 'kfr-1' },
     run: (forge, input: { id: string }) => forge.note.promote(input),
     text: (value) =>
@@ -53,7 +54,7 @@ export const TOOLS: Record<ToolName, Tool> = {
   }),
   session_start: tool({
     description:
-      'Start or continue the session; returns its briefing. `reverify`: first rerun tests of N features.',
+      'Start or continue the session; returns its briefing. `reverify`: rerun tests of N features.',
     example: { goal: 'Log in with a token' },
     run: (forge, input: Parameters<Forge['session']['start']>[0], { signal, progress }) =>
       forge.session.start(input, {
@@ -69,8 +70,7 @@ export const TOOLS: Record<ToolName, Tool> = {
       ].join('\n'),
   }),
   session_end: tool({
-    description:
-      'End the session: archive it, keep what was learned, commit .forge/. Resolve open questions first.',
+    description: 'End the session: archive it, keep lessons, commit .forge/. Resolve open questions first.',
     example: { learned: ['the tests need a database'], next: 'wire the logout button' },
     run: (forge, input: Parameters<Forge['session']['end']>[0]) => forge.session.end(input),
     text: (value) => {
@@ -79,7 +79,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     },
   }),
   briefing: tool({
-    description: 'Where the work stands: KFR, focus, next step, features, knowledge.',
+    description: 'Where the work stands: KFR, next step, features.',
     example: { budget: 2000 },
     reads: true,
     run: (forge, input: { budget?: number }) => forge.briefing(input),
@@ -96,8 +96,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     text: (next) => (next === undefined ? 'Logged.' : 'Logged, and the next step set.'),
   }),
   focus_set: tool({
-    description:
-      'Set what is worked on. Another task is a context switch: the KFR expires, open questions refuse it.',
+    description: 'Set what is worked on. With another task the KFR expires; open questions refuse it.',
     example: { task: 'Log in with a token', files: ['src/login.ts'] },
     run: async (forge, input: Parameters<Forge['focus']['set']>[0]) => ({
       ...(await forge.focus.set(input)),
@@ -149,8 +148,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     }),
   }),
   memory_record: tool({
-    description:
-      'Record a cycle and how it went (session_end records its own); patterns seen in 3 clean cycles become knowledge.',
+    description: 'Record a cycle (session_end records its own); patterns of 3 clean cycles become knowledge.',
     example: { task_id: 'LOGIN', exit_code: 0, classification: 'SUCCESS' },
     run: (forge, input: Parameters<Forge['memory']['record']>[0]) => forge.memory.record(input),
     text: (value) => asData(value),
@@ -187,7 +185,7 @@ const MAX_OUTPUT = 1500;
 const APPROVE =
   'The test did not run. If it is not approved, ask the user to type, at a terminal in this project: forge trust. Then call feature_verify before the work, to see it fail.';
 const UNPROVEN =
-  'The test passes and has never failed, so it proves nothing yet. Call feature_add with a test that fails without the work, or call feature_verify twice: with the work broken, then restored. Or ask the user to type: forge feature confirm ID';
+  'The test passes and has never failed, so it proves nothing yet. Call feature_verify twice: with the work broken, then restored. Or call feature_add with another id and a test that fails without the work. Or ask the user to type: forge feature confirm ID';
 
 function endedLine({ session, uncommitted = 0, ...value }: EndedSession): string {
   const commit = value.commit ? `committed as ${value.commit.short}` : 'not committed (see commit_skipped)';

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemWorld } from '../../src/core/world.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import {
   blockOf,
@@ -16,6 +17,7 @@ import { at } from '../support/agents.js';
 import { agent, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
+import { connect } from '../support/servers.js';
 
 describe('forge hook claude session-start', () => {
   it('AGT-01 continues its session on a resume, after a compaction, after /clear and in another process', async () => {
@@ -121,6 +123,18 @@ describe('forge hook claude user-prompt-submit and post-tool-use', () => {
     expect(await claude(project, 'stop', sub)).toEqual(SILENT);
     expect(contextOf(await claude(project, 'user-prompt-submit'))).toContain('[kfr-1]');
   });
+});
+
+it('KFR-04 AGT-02 sends no working memory that the agent just got from its server', async () => {
+  const options = { world: { agent: systemWorld(process.env, false).self } };
+  const project = await makeForge();
+  await claude(project, 'session-start', { options });
+  const { call } = await connect(project);
+  const answer = await call('session_working_memory_update', { operations: [GOAL] });
+  expect(answer.content[0]?.text).toContain('[kfr-1] logout works');
+  expect(await claude(project, 'user-prompt-submit', { options })).toEqual(SILENT);
+  await patch(project, [QUESTION]);
+  expect(contextOf(await claude(project, 'user-prompt-submit', { options }))).toContain('[kfr-2');
 });
 
 describe('forge hook claude stop', () => {

@@ -185,6 +185,14 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     // Approved already: it runs at once.
     const again = await call('feature_add', { ...added, id: 'C', name: 'Log out again' });
     expect(again.structuredContent).toMatchObject({ first_run: 'passed', unproven: true });
+    expect(again.structuredContent.why).toContain('feature_add with another id');
+    const twice = await call('feature_add', { ...added, id: 'C' });
+    expect(twice.structuredContent.error?.hint).toContain('feature_add with another id');
+    await call('feature_add', { id: 'E', name: 'Export', blocked_by: ['C'], priority: 2 });
+    expect(await forgeJson(project, ['feature', 'show', 'E'])).toMatchObject({
+      blocked_by: 'C',
+      priority: 2,
+    });
   });
 
   it('SES-09 changes nothing of a session that another agent works in, until it joins', async () => {

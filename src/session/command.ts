@@ -1,7 +1,7 @@
 import { type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
-import { escapeControls, oneLine, plural } from '../core/text.js';
+import { escapeControls, firstNames, oneLine, plural } from '../core/text.js';
 import { resultLine } from '../feature/command.js';
 import type {
   EndedSession,
@@ -119,6 +119,15 @@ const end: CommandSpec<EndedSession> = {
   render: renderEnd,
 };
 
+function describeVerdict({
+  classification,
+  regression_flags: lost = [],
+}: NonNullable<EndedSession['cycle']>) {
+  if (classification === null) return 'without a verdict: nothing was verified';
+  if (classification !== 'FAILURE') return classification;
+  return `FAILURE: ${lost.length > 0 ? `${firstNames(lost, 3)} passed before, not now` : 'no verified feature passes'}`;
+}
+
 function renderEnd(ended: EndedSession, style: Style): string {
   const { session, archive, next, learned, observed, cycle, candidates, expired, commit, uncommitted } =
     ended;
@@ -138,10 +147,7 @@ function renderEnd(ended: EndedSession, style: Style): string {
           ? row('learned', oneLine(entry.approach, 100))
           : row('failed', oneLine(entry.issue, 100)),
     ),
-    ...row(
-      'cycle',
-      cycle && `${cycle.cycle} ${cycle.classification ?? 'without a verdict: nothing was verified'}`,
-    ),
+    ...row('cycle', cycle && `${cycle.cycle} ${describeVerdict(cycle)}`),
     ...(cycle?.consolidation?.promoted ?? []).map(
       ({ pattern }) => `  ${style.good('promoted')} ${oneLine(pattern, 100)}`,
     ),

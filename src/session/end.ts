@@ -69,7 +69,7 @@ export interface EndedSession {
   next: string | null;
   learned: Learning[];
   /** The session as a cycle of long-term memory. Absent if nothing was verified or learned. */
-  cycle?: RecordedCycle & { classification: Classification | null };
+  cycle?: RecordedCycle & Pick<CycleInput, 'regression_flags'> & { classification: Classification | null };
   /** Open candidates that this session reported or confirmed, at most five: `--confirm` counts one again. */
   candidates: PatternCandidate[];
   /** What a builder learned: its cycle decides. */
@@ -224,6 +224,7 @@ function closeSession(
   const cycle = planned && {
     ...recordCycle(context, planned),
     classification: planned.classification ?? null,
+    ...(planned.regression_flags && { regression_flags: planned.regression_flags }),
   };
   const about = subjectOf(context, focus, planned);
   const entries: NewLearning[] = [

@@ -111,12 +111,25 @@ describe('a session as a cycle', () => {
     });
   });
 
+  it('SES-06 the end says why its cycle is a FAILURE', async () => {
+    const project = await withTest('test ! -e broken');
+    const line = async () => {
+      await forgeJson(project, ['session', 'start']);
+      await runForge(project, ['feature', 'verify', 'A']);
+      return /^ {2}cycle +\d+ (.*)$/m.exec((await runForge(project, ['end'])).stdout)?.[1];
+    };
+    expect(await line()).toBe('SUCCESS');
+    project.write('broken', '');
+    expect(await line()).toBe('FAILURE: A passed before, not now');
+    expect(await line()).toBe('FAILURE: no verified feature passes');
+  });
+
   it('SES-06 a regressed feature makes the session a FAILURE; a missing tool leaves no verdict', async () => {
     const project = await withTest('test ! -e broken');
     await session(project, true);
     project.write('broken', '');
     expect(await session(project, true, '--learned', 'Tests need -x')).toMatchObject({
-      cycle: { classification: 'FAILURE' },
+      cycle: { classification: 'FAILURE', regression_flags: ['A'] },
     });
     expect((await tier(project, 'evaluation')).at(-1)).toMatchObject({
       environment_valid: true,

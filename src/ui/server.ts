@@ -208,7 +208,10 @@ function refuse(context: Context, keys: Keys): Response | null {
     return refusal(context, 403, 'ui.host', 'This server answers to 127.0.0.1 and localhost only.');
   if (isForeign || !(isLink || ['none', 'same-origin'].includes(site)))
     return refusal(context, 403, 'ui.origin', 'Another site may not ask this server.');
-  if (method !== 'GET' && method !== 'HEAD') return refusal(context, 405, 'ui.method', ONLY_READS);
+  if (method !== 'GET' && method !== 'HEAD') {
+    context.header('Allow', 'GET, HEAD');
+    return refusal(context, 405, 'ui.method', ONLY_READS);
+  }
   if (Number(header('content-length') ?? 0) > 0 || header('transfer-encoding') !== undefined)
     return refusal(context, 413, 'ui.body', 'This server reads no body.');
   return null;

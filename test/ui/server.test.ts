@@ -54,7 +54,7 @@ describe('the page’s server', () => {
     expect((await ask(server, '/', { headers: inFrame })).status).toBe(403);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const reply = await ask(server, '/api/features', { method, headers: { authorization } });
-      expect([method, reply.status]).toEqual([method, 405]);
+      expect([method, reply.status, reply.headers.allow]).toEqual([method, 405, 'GET, HEAD']);
     }
   });
 

@@ -99,6 +99,10 @@ const add: CommandSpec<{ line: string } | ShownProgress> = {
   writes: true,
   run: async (call, text?: string) => {
     const { progress } = call.forge();
+    if (text === undefined && call.options.checkpoint === true)
+      throw usage('log.text', '--checkpoint marks a new line, but no text was given.', {
+        hint: 'forge log --checkpoint "TEXT"',
+      });
     if (text === undefined) return progress.show();
     return progress.add({ text: await call.text(text), checkpoint: call.options.checkpoint === true });
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, PROGRESS, snapshot } from '../support/forge-project.js';
 import { changedPaths } from '../support/project.js';
 
@@ -58,6 +58,7 @@ describe('forge progress', () => {
     });
     const { stdout } = await runForge(project, ['progress', 'show']);
     expect((await runForge(project, ['log'])).stdout).toBe(stdout);
+    await expectError(project, ['log', '--checkpoint'], '2 log.text');
     expect(stdout).toMatch(/2026-03-01-session-001.*\[10:00\] one\n\nNEXT: two\nlines\n/s);
   });
 

@@ -129,7 +129,9 @@ export const recordCommand = command<Recorded>({
   render: renderRecord,
 });
 
-function describeNews(cycle: MemoryReport['cycles'][number]): string {
+type CycleRow = MemoryReport['cycles'][number];
+
+function describeNews(cycle: CycleRow): string {
   const { promoted, contested, reinstated, governance_violations: violation, regression_flags } = cycle;
   const news = Object.entries({ promoted, contested, reinstated, violation, regression: regression_flags });
   return [
@@ -153,6 +155,10 @@ export function knownRow(entry: MemoryReport['knowledge'][number], style: Style)
   const why = `${describeEvidence(entry)}, ${style.dim(knowledge_id.slice(0, 12))}`;
   return [what, scope, oneLine(pattern, 80), why];
 }
+
+/** Two branches may have used the same number. */
+const numberOf = ({ cycle, execution }: CycleRow, all: readonly CycleRow[]): string =>
+  all.filter((other) => other.cycle === cycle).length > 1 ? `${cycle} ${execution.slice(0, 12)}` : `${cycle}`;
 
 function renderReport(report: MemoryReport, style: Style): string {
   const { from, to, counts, cycles, knowledge, breaches, overrides, repairs, by_classification } = report;
@@ -183,7 +189,7 @@ function renderReport(report: MemoryReport, style: Style): string {
     ...section(
       'Cycles',
       cycles.map((cycle) => [
-        ...[String(cycle.cycle), style.stamp(cycle.at), oneLine(cycle.task_id, 40)],
+        ...[numberOf(cycle, cycles), style.stamp(cycle.at), oneLine(cycle.task_id, 40)],
         cycle.exit_code === null ? 'stopped' : `exit ${cycle.exit_code}`,
         ...[paintClass(cycle.classification, style), describeNews(cycle)],
       ]),

@@ -5,7 +5,7 @@ import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { containerOf, flipByte, HUMAN } from '../support/memory.js';
 import { cycle, P, recordAll, times } from '../support/patterns.js';
-import type { Project } from '../support/project.js';
+import { commitAll, type Project } from '../support/project.js';
 
 /** Ten clean cycles that promote it, then ten of which the last contradicts it. */
 async function makeStory(): Promise<Project> {
@@ -47,6 +47,24 @@ describe('forge memory report', () => {
     expect(one.cycles).toMatchObject([{ task_id: 'T-15', governance_violations: ['wrote memory'] }]);
     const none = await reportOf(project, '--from', '21');
     expect(none).toMatchObject({ memory_write_performed: false, cycles: [] });
+  });
+
+  it('LTM-15 two cycles with one number, of two branches, are listed with their ids', async () => {
+    const project = await makeForge();
+    commitAll(project, 'Add forge');
+    project.git('switch', '-qc', 'side');
+    await recordAll(project, times(1));
+    commitAll(project, 'Theirs');
+    project.git('switch', '-q', 'main');
+    await recordAll(project, times(2));
+    commitAll(project, 'Ours');
+    project.git('merge', '-q', 'side');
+    const { cycles } = await reportOf(project);
+    const { stdout } = await runForge(project, ['memory', 'report']);
+    expect(cycles.map(({ cycle }) => cycle)).toEqual([1, 1, 2]);
+    for (const { execution } of cycles.slice(0, 2))
+      expect(stdout).toContain(`  1 ${execution.slice(0, 12)}  `);
+    expect(stdout).toMatch(/^ {2}2 {2,}\d/m);
   });
 
   it('LTM-15 prints it for a reader, with decisions and breaches in order, also while memory is damaged', async () => {

@@ -115,7 +115,7 @@ describe('the views of memory', () => {
     const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'swordfish']);
     const dry = await runForge(project, ['memory', 'redact', id, '--reason', 'x', '-n'], HUMAN);
     const [, removed = '?'] = /removed from (\S+)/.exec(dry.stdout) ?? [];
-    const [, listed = ''] = /would change: ([^]*)/.exec(dry.stderr) ?? [];
+    const [, listed = ''] = /would change: (.*)/s.exec(dry.stderr) ?? [];
     expect([removed, NOTES].filter((file) => !listed.includes(file))).toEqual([]);
     await forgeJson(project, ['memory', 'redact', id, '--reason', 'x'], HUMAN);
     expect(linesIn(project, NOTES)).toEqual([]);

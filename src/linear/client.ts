@@ -16,6 +16,9 @@ const MAX_WAIT = 15 * 60_000;
 
 type Env = NodeJS.ProcessEnv;
 
+export const hasKey = ({ LINEAR_API_KEY, LINEAR_API_KEY_COMMAND }: Env): boolean =>
+  Boolean(LINEAR_API_KEY || LINEAR_API_KEY_COMMAND);
+
 /** The key of this person: from the environment, or from a command such as the system's keychain. Null without one. */
 export async function readKey(env: Env): Promise<string | null> {
   const { LINEAR_API_KEY, LINEAR_API_KEY_COMMAND } = env;

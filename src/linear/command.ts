@@ -89,11 +89,12 @@ async function makeIssue(call: Call, title: string | undefined): Promise<Issue> 
 }
 
 function renderSync(
-  { pulled, closed, reopened, pushed, queued, failed, conflicts }: Synced,
+  { pulled, closed, reopened, pushed, queued, failed, conflicts, planned }: Synced,
   style: Style,
 ): string {
+  const sent = planned ? 'would be sent' : `sent${queued > 0 ? `, ${queued} waiting` : ''}`;
   return [
-    `${failed.length === 0 ? style.good('✓') : style.warn('!')} ${plural(pulled.length, 'issue')} from Linear, ${pushed.length} sent${queued > 0 ? `, ${queued} waiting` : ''}`,
+    `${failed.length === 0 ? style.good('✓') : style.warn('!')} ${plural(pulled.length, 'issue')} from Linear, ${pushed.length} ${sent}`,
     ...closed.map((id) => `  ${id} was ended in Linear: forge linear show ${id}`),
     ...reopened.map((id) => `  ${id} was reopened in Linear, and is active again`),
     ...pushed.map((what) => `  ${what}`),

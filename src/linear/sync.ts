@@ -49,6 +49,8 @@ export interface Synced {
   failed: Failure[];
   /** Texts that were changed here and in Linear: Linear's won. */
   conflicts: Conflict[];
+  /** A dry run: `pushed` would be sent. */
+  planned?: true;
 }
 
 const MAX_PAGES = 40;
@@ -182,10 +184,11 @@ async function cleanRemote(context: Context, issues: readonly RemoteIssue[]): Pr
 const waiting = (context: Context): Issue[] =>
   activeIssues(context).filter(({ linear_id, uuid }) => LOCAL.test(linear_id) && uuid === undefined);
 
-function planPush(context: Context): Pick<Synced, 'pushed' | 'queued' | 'failed'> {
+function planPush(context: Context): Pick<Synced, 'pushed' | 'queued' | 'failed' | 'planned'> {
   const { pending } = readQueue(context);
   const fresh = waiting(context).map(({ linear_id }) => `${linear_id} issue`);
-  return { pushed: [...fresh, ...pending.map(nameOf)], queued: pending.length + fresh.length, failed: [] };
+  const pushed = [...fresh, ...pending.map(nameOf)];
+  return { pushed, queued: pushed.length, failed: [], planned: true };
 }
 
 const nameOf = ({ issue, kind }: Pending): string => `${issue} ${kind}`;

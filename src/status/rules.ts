@@ -161,9 +161,11 @@ interface LinearFacts {
 export function judgeLinear({ active, orphans, syncError, commits }: LinearFacts): Remark[] {
   if (syncError !== null)
     return [red(`the last sync failed: ${oneLine(syncError, 200)}`, 'forge linear sync')];
+  const issues = plural(active, 'active issue');
+  if (commits === 0) return [green(issues)];
   const last = `the last ${plural(commits, 'commit')}`;
   const [first] = orphans;
-  if (first === undefined) return [green(`${plural(active, 'active issue')}; each of ${last} names one`)];
+  if (first === undefined) return [green(`${issues}; each of ${last} names one`)];
   const count = `${orphans.length} ${orphans.length === 1 ? 'names' : 'name'} no issue`;
   const named = firstNames([oneLine(first, 80), ...orphans.slice(1)], 1);
   const fix = 'forge focus set --issue ID   # forge commit names it from now on';

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { currentCheckpoint, readManifests } from '../checkpoint/read.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
-import { progressFile, shown, shownFrom } from '../core/paths.js';
+import { configFile, progressFile, shown, shownFrom } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { claimsIn, passedWithLostCode } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf } from '../feature/rules.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { selectNext } from '../feature/tasks.js';
-import { readDistance, readLog } from '../git/read.js';
+import { PORCELAIN } from '../git/client.js';
+import { type LoggedCommit, readDistance, readLog } from '../git/read.js';
 import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
@@ -21,6 +22,7 @@ import { describeUnreviewed } from '../ledger/audit.js';
 import { describeFinding, meaningOf } from '../ledger/compare.js';
 import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { ACCEPT, describeSize, readSize } from '../ledger/memory.js';
+import { hasKey } from '../linear/client.js';
 import { doneIds, readQueue } from '../linear/issue.js';
 import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { entryTimes } from '../session/rules.js';
@@ -209,6 +211,15 @@ function taskOf(context: Context): string | null {
 
 const COMMITS = 10;
 
+/** Commits before forge was set up could not name its issues. */
+async function commitsSinceSetup({ git, repository, layout }: Context): Promise<LoggedCommit[]> {
+  if (!git || !repository) return [];
+  const config = shownFrom(repository.root, configFile(layout));
+  const log = ['log', '-1', '--diff-filter=A', '--format=%H', '--', config];
+  const setup = (await git(log, PORCELAIN)).stdout.trim();
+  return setup === '' ? [] : readLog(git, COMMITS, ['HEAD', `^${setup}`]);
+}
+
 async function checkLinear(context: Context, features: () => Feature[]): Promise<Remark[]> {
   // forge's own investigations are not issues in Linear.
   const isIssueOfLinear = (id: string): boolean => !id.startsWith('INVESTIGATE-');
@@ -220,10 +231,10 @@ async function checkLinear(context: Context, features: () => Feature[]): Promise
   ]);
   if (known.size === 0) return [neutral('not set up')];
   const { isIssue } = makeRules(readConfig(context).commit);
-  const commits = context.git ? await readLog(context.git, COMMITS) : [];
+  const commits = await commitsSinceSetup(context);
   const orphans = commits.filter((commit) => isOrphan(commit, { known, isIssue }));
   return judgeLinear({
-    syncError: readQueue(context).error ?? null,
+    syncError: (hasKey(context.world.env) && readQueue(context).error) || null,
     active: active.length,
     orphans: orphans.map(({ short, subject }) => `${short} ${subject}`),
     commits: commits.length,

@@ -121,7 +121,10 @@ describe('forge linear, with Linear', () => {
     expect(exitCode).toBe(6);
     expect(`${value?.failed.map(({ message }) => message)}${stderr}`).toMatch(expected);
     expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['LOCAL-9528']);
-    const status = await runForge(project, ['status', '--json']);
+    const dry = await runForge(project, ['linear', 'push', '-n'], { env: server.env });
+    expect(dry.stdout).toMatch(/1 would be sent$/m);
+    expect((await runForge(project, ['status', '--json'])).stdout).not.toContain('the last sync failed');
+    const status = await runForge(project, ['status', '--json'], { env: server.env });
     expect(status.stdout).toMatch(/"name":"linear","color":"red"/);
     const linear = status.stdout.slice(status.stdout.indexOf('"name":"linear"'));
     expect(linear).toContain('"fix":["forge linear sync"]');

@@ -92,7 +92,9 @@ describe('forge linear, with Linear', () => {
     const project = await makeForge();
     await run(project, server, 'pull');
     const colorOf = async () =>
-      /"name":"linear","color":"(\w+)"/.exec((await runForge(project, ['status', '--json'])).stdout)?.[1];
+      /"name":"linear","color":"(\w+)"/.exec(
+        (await runForge(project, ['status', '--json'], { env: server.env })).stdout,
+      )?.[1];
     const before = await colorOf();
     server.fault = 'error';
     for (const command of ['pull', 'sync']) {

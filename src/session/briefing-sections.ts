@@ -231,16 +231,12 @@ function knowledgeItems(data: BriefingData, wanted: Known['status']): string[] {
 
 const SHOWN_NOTES = 5;
 
-/** Only those of the task and about it, because there may be hundreds. Without a task the newest. */
+/** Those of the task and about it first, then the newest. There may be hundreds. */
 function noteItems(data: BriefingData): string[] {
-  const { task } = data.focus;
-  const newest = [...data.notes].reverse();
-  const own = newest.filter((note) => note.includes(` (${task?.split(': ')[0]}) [note `));
-  const shown = task === null ? newest : [...new Set([...own, ...related(data, newest, (note) => note)])];
-  const kept = shown.slice(0, SHOWN_NOTES);
-  // With a task, also those that have nothing to do with it.
-  const more = newest.length - kept.length;
-  return more > 0 ? [...kept, `… ${more} more: forge note list`] : kept;
+  const id = data.focus.task?.split(': ')[0];
+  const own = data.notes.filter((note) => note.includes(` (${id}) [note `)).reverse();
+  const notes = new Set([...own, ...byTask(data, data.notes, (note) => note)]);
+  return firstOf([...notes], SHOWN_NOTES, ': forge note list');
 }
 
 const SHOWN_ANSWERS = 5;

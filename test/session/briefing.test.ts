@@ -61,7 +61,7 @@ describe('forge briefing', () => {
     expect((await runForge(project, ['recall', 'where does the data file live'])).stdout).toContain(answer);
   });
 
-  it('SES-03 shows the notes about the task, or the newest ones without a task', async () => {
+  it('SES-03 shows the notes about the task first, then the newest ones', async () => {
     const project = await makeForge();
     for (const text of ['May a name contain a comma?', 'The export needs a header'])
       await forgeJson(project, ['note', 'add', text]);
@@ -75,11 +75,11 @@ describe('forge briefing', () => {
       expect.stringMatching(`^${text} ${id}`),
     );
     expect(await shown()).toEqual(['Notes', header, comma]);
-    await forgeJson(project, ['focus', 'set', 'Export a file with a header']);
-    expect(await shown()).toEqual(['Notes', header, '… 1 more: forge note list']);
+    await forgeJson(project, ['focus', 'set', 'A comma in a name']);
+    expect(await shown()).toEqual(['Notes', comma, header]);
     const { notes } = await forgeJson<{ notes: { id: string; text: string }[] }>(project, ['note', 'list']);
     await forgeJson(project, ['note', 'remove', notes[1]?.id.slice(0, 12) ?? '']);
-    expect(await shown()).toEqual(['Notes', '… 1 more: forge note list']);
+    expect(await shown()).toEqual(['Notes', comma]);
     // The ledger keeps it.
     expect((await runForge(project, ['memory', 'show', notes[1]?.id ?? ''])).stdout).toContain('header');
   });

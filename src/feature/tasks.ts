@@ -174,8 +174,9 @@ function featureCandidates(
   return open.map((feature) => {
     // An unknown id blocks too: another branch may bring that feature.
     const waits = blockersOf(feature).filter((id) => !done.has(id));
-    // An agent has done what it can.
+    // An agent has done what it can, or cannot begin with a test that passes already.
     if (isUnprovenPass(feature)) waits.push(`its proof (for a person: ${proofOf(feature)})`);
+    else if (feature.unproven) waits.push(`a run in which its test fails (unproven: ${proofOf(feature)})`);
     const isHeld = waits.length === 0 && feature.status === 'blocked';
     const { linear_issue } = feature;
     return {

@@ -60,6 +60,20 @@ describe('forge next', () => {
     expect(stdout).toMatch(/F-OLD +the F-OLD +unblocked, not implemented, priority 2/);
   });
 
+  it('SES-10 FEA-05 does not choose a feature whose test passed when it was added, until it fails', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'Slug works', '--test', 'test ! -e broken']);
+    await forgeJson(project, ['feature', 'add', 'B', 'Camel works', '--test', 'false']);
+    const { task, candidates } = await forgeJson<Selection>(project, ['next']);
+    expect([task?.id, candidates.at(-1)?.reason]).toEqual([
+      'B',
+      'blocked by a run in which its test fails (unproven: forge done A)',
+    ]);
+    project.write('broken', '');
+    await runForge(project, ['done', 'A']);
+    expect((await forgeJson<Selection>(project, ['next'])).task?.id).toBe('A');
+  });
+
   it('SES-10 never chooses blocked work', async () => {
     const project = await makeForge();
     setUp(project, [feature('A', { blocked_by: ['B', 'GONE'] }), feature('B', { status: 'passing' })]);

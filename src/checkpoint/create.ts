@@ -10,7 +10,7 @@ import { checkId, checkInput, encodeDocument, isId } from '../core/schema.js';
 import { checkText, firstPaths, makeToken, oneLine, plural } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { readFeatures } from '../feature/store.js';
-import { must, PORCELAIN, userGit } from '../git/client.js';
+import { type Git, must, PORCELAIN, userGit, words } from '../git/client.js';
 import { type CommitOutcome, NOTHING_CHANGED, whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
 import { commitAt } from '../git/read.js';
@@ -156,16 +156,32 @@ async function requireClean(context: Context, { git, head }: OnBranch): Promise<
       hint: filtered.hint,
       data: { files: filtered.paths.slice(0, 100) },
     });
-  if (dirty.length > 0)
+  if (dirty.length > 0) {
+    const marked = await unmark(git, dirty);
     throw refused(
       'checkpoint.dirty',
       `${plural(dirty.length, 'file')} outside .forge/ ${dirty.length === 1 ? 'has' : 'have'} uncommitted changes: ${firstPaths(dirty)}.`,
       {
-        hint: 'git add -A && forge commit -m "TEXT" --why "TEXT"\ngit stash -u\necho /FILE >>"$(git rev-parse --git-path info/exclude)"   # what belongs to this checkout alone',
+        hint:
+          marked ||
+          'git add -A && forge commit -m "TEXT" --why "TEXT"\ngit stash -u\necho /FILE >>"$(git rev-parse --git-path info/exclude)"   # what belongs to this checkout alone',
         data: { files: dirty.slice(0, 100) },
       },
     );
+  }
   return testedTree(context, head);
+}
+
+/** The commands after which git sees the changes of files that are marked. '' if none is. */
+async function unmark(git: Git, files: readonly string[]): Promise<string> {
+  const { stdout } = await git(['ls-files', '-v', '-z', '--full-name', '--', ...files.slice(0, 100)]);
+  return words(stdout)
+    .map((row) => ({ tag: row[0] ?? '', file: row.slice(2) }))
+    .flatMap(({ tag, file }) => [
+      ...(/[a-z]/.test(tag) ? [formatArgv(['git', 'update-index', '--no-assume-unchanged', file])] : []),
+      ...(/s/i.test(tag) ? [formatArgv(['git', 'update-index', '--no-skip-worktree', file])] : []),
+    ])
+    .join('\n');
 }
 
 /** Exit 1 if a command fails or changes files that it was to test. */

@@ -214,6 +214,8 @@ describe('forge checkpoint create', () => {
     });
     expect(error.message).toContain('new file, package.json, src/app.js');
     expect(project.git('tag')).toBe('');
+    // git add and git stash would not see that file.
+    expect(error.hint).toBe('git update-index --no-assume-unchanged package.json');
   });
 
   it('GIT-05 a command that changes files judges another state: refused', async () => {

@@ -27,7 +27,7 @@ const list: CommandSpec<KfrList> = {
   example: 'forge kfr list',
   run: (call) => call.forge().kfr.list(),
   render: ({ session, entries, tokens }, style) => {
-    if (session === null) return 'No session is running, so there is no working memory.';
+    if (session === null) return 'No session is running.';
     if (entries.length === 0) return 'Working memory is empty.';
     const parked = entries.find((entry) => entry.parked);
     const answer = parked ? `\n\nOnce it is answered: ${style.command(settling('resolve', parked.id))}` : '';

@@ -7,7 +7,7 @@ import { checkInput, encodeDocument } from '../core/schema.js';
 import { checkText, makeToken, oneLine, plural } from '../core/text.js';
 import { type Context, madeBy, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
-import { isOwnSession, keptOpen, readRunning, requireOwn } from '../session/running.js';
+import { isLeftBehind, isOwnSession, keptOpen, readRunning, requireOwn } from '../session/running.js';
 import { MAX_OPERATIONS, nameOf, type Operation } from './operation.js';
 import { type Applied, applyPatch, type Patched } from './patch.js';
 import {
@@ -54,7 +54,20 @@ export function readKfrFile(context: Context): Kfr {
 const ofSession = (session: string | null, kfr: Kfr): Kfr =>
   kfr.session === session ? kfr : { ...NO_KFR, session };
 
-export const listKfr = (context: Context): KfrList => summarize(readKfr(context));
+/** What a session left open whose record is gone, as after `rm -rf .forge` and `git restore .forge`. Null if nothing. */
+export function describeLost(context: Context): string | null {
+  const open = readRunning(context) || isLeftBehind(context) ? [] : openEntries(readKfrFile(context));
+  const named = open.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 120)}`);
+  return open.length === 0 ? null : `Open in a session whose record is gone: ${named.join('; ')}`;
+}
+
+export function listKfr(context: Context): KfrList {
+  const lost = describeLost(context);
+  if (lost) context.warnings.push(`${lost}. To take it along: ${TAKE_LOST}`);
+  return summarize(readKfr(context));
+}
+
+export const TAKE_LOST = 'forge start --resume latest';
 
 const summarize = ({ session, entries }: Kfr): KfrList => ({
   session: session === null ? null : sessionName(session),

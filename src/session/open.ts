@@ -161,7 +161,8 @@ function clearLeftovers(
       'Working memory of a session whose record is gone cannot be left',
       'forge start --resume latest   # takes it along',
     );
-  if (!holdsWork(readProgressText(context)) && kfr.entries.length === 0) return null;
+  const hasProgress = holdsWork(readProgressText(context));
+  if (!hasProgress && kfr.entries.length === 0) return null;
   const started_at = timestamp(context);
   const left = {
     schema_version: '1.0',
@@ -170,7 +171,8 @@ function clearLeftovers(
     branch: null,
     head: null,
   };
-  context.warnings.push(`Progress without a session was found; it is kept as ${left.id}.`);
+  const what = hasProgress ? 'Progress' : 'Working memory';
+  context.warnings.push(`${what} without a session was found; it is kept as ${left.id}.`);
   return finishSession(context, left, { status: 'interrupted' });
 }
 

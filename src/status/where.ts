@@ -7,7 +7,7 @@ import { countStatuses, type Feature, type FeatureStatus, isUnprovenPass } from 
 import type { Candidate } from '../feature/tasks.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
 import { describePause } from '../guard/fingerprint.js';
-import { readKfr } from '../kfr/kfr.js';
+import { describeLost, readKfr, TAKE_LOST } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { ACCEPT } from '../ledger/memory.js';
@@ -95,14 +95,17 @@ export async function whereYouStand(
   const doctor = problems.size > 0 ? ['forge doctor'] : [];
   const memory = components.find(({ name, color }) => name === 'long-term' && color === 'red');
   if (memory && halted === null) problems.add(memory.reasons[0] as string);
+  const lost = attempt(() => describeLost(context), null);
+  if (lost) problems.add(lost);
   const operation = repository && operationInProgress(repository);
   const next = [
     ...(pause ? [pause.fix] : []),
     ...(memory?.fix.slice(0, 1) ?? []),
     ...(recovering ? ['forge recover'] : []),
     ...doctor,
+    ...(lost ? [TAKE_LOST] : []),
     ...(operation ? [`git status   # ${operation} is in progress`] : []),
-    ...work,
+    ...work.filter((line) => !lost || line !== 'forge start'),
   ];
   return {
     root: layout.root,

@@ -154,9 +154,7 @@ describe('forge kfr patch', () => {
     for (const words of ['kfr patch --goal x', 'kfr clear --yes', 'note promote kfr-1'])
       await expectError(project, words, '3 session.none');
     expect(await list(project)).toEqual({ session: null, entries: [], tokens: 0 });
-    expect((await runForge(project, ['kfr', 'list'])).stdout).toBe(
-      'No session is running, so there is no working memory.\n',
-    );
+    expect((await runForge(project, ['kfr', 'list'])).stdout).toBe('No session is running.\n');
   });
 
   it('LTM-13 B-106 refuses a secret in a patch, even escaped in its JSON, without a trace', async () => {

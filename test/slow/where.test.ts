@@ -100,6 +100,21 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     project.git('restore', '.forge');
     expect(project.git('status', '--porcelain')).toBe('');
   });
+
+  it('KFR-09 SES-07 names the open question of a session whose files were deleted, and how to take it along', async () => {
+    const project = await makeForge();
+    commitAll(project);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:keep me?']);
+    rmSync(project.path('.forge'), { recursive: true });
+    project.git('restore', '.forge');
+    const { stdout } = await runForge(project, []);
+    expect(stdout).toMatch(/session whose record is gone: kfr-1 \(OpenQuestion\) keep me\?/);
+    expect(stdout).toMatch(/Next:\n {2}forge start --resume latest\n/);
+    expect((await runForge(project, ['kfr', 'list'])).stderr).toContain('forge start --resume latest');
+    const { stderr } = await runForge(project, 'start --resume latest');
+    expect(stderr).toContain('Working memory without a session was found');
+  });
 });
 
 describe('worktrees, clones and copies', () => {

@@ -116,8 +116,7 @@ export class Disk {
       known.delete(paths.shown(this.layout, path));
       known.set(paths.shown(this.layout, path), bytes ? digest(bytes) : REMOVED);
     }
-    const recorded = Object.fromEntries([...known].slice(-MAX_RECORDED));
-    for (const path of paths.writtenFiles(this.layout)) files.writeHint(path, recorded);
+    files.writeHint(paths.writtenFile(this.layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
   }
 
   /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. Null removes the file. */
@@ -247,9 +246,8 @@ const MAX_RECORDED = 2000;
 /** In place of a digest. */
 const REMOVED = '';
 
-/** The last file is the newest, if it is there. */
 const readWritten = (layout: paths.Layout): Record<string, string> =>
-  Object.assign({}, ...paths.writtenFiles(layout).map((path) => files.readHint(path)));
+  files.readHint(paths.writtenFile(layout)) ?? {};
 
 /** True for the bytes that forge itself wrote last, and for a missing file (null) that it removed. */
 export const wasWritten = (layout: paths.Layout, path: string, bytes: Buffer | null): boolean =>

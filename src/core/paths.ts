@@ -110,12 +110,8 @@ const inShared = (name: string): Place => within('shared', name);
 
 /** A view as forge wrote it last, to detect edits. */
 export const viewCopy = (layout: Layout, view: string): string => join(layout.state, 'views', basename(view));
-/**
- * Digests of the files that agents rely on, as forge last wrote them: in the git dir, which git does not clean, and in
- * `.forge/`, because an agent's sandbox may make the git dir read-only.
- */
-export const writtenFiles = (layout: Layout): string[] =>
-  [layout.state, join(layout.dir, 'local')].map((folder) => join(folder, 'written.json'));
+/** Digests of the files that agents rely on, as forge last wrote them. */
+export const writtenFile = inState('written.json');
 /** Copies of the files of memory that forge wrote here, in case git takes them away. */
 export const keptFolder = inState('kept');
 /** Files as they were before `forge doctor --fix` merged them. */

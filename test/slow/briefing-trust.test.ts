@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Briefing } from '../../src/index.js';
 import { makeConflict } from '../support/fixes.js';
@@ -90,19 +90,6 @@ describe('uncommitted files', () => {
     expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
   });
 
-  it('B-63 SES-03 LTM-04 what forge wrote while the git dir was read-only is not named as edited', async () => {
-    const project = await makeForge();
-    const record = project.path('.git/forge/written.json');
-    rmSync(record, { force: true });
-    // Nothing can be written there.
-    mkdirSync(record);
-    await forgeJson(project, ['feature', 'add', 'A', 'Login']);
-    await forgeJson(project, ['knowledge', 'add', 'success', 'Retry once']);
-    const { notes } = await forgeJson<{ notes: string[] }>(project, ['memory', 'verify']);
-    expect(notes.join('\n')).not.toContain('edited outside forge');
-    expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
-  });
-
   it('SES-06 LTM-04 deleted archives, lessons and features are named, and no end of a session commits it', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'F-1', 'Part', '--no-run']);
@@ -146,7 +133,7 @@ describe('uncommitted files', () => {
     await forgeJson(project, ['knowledge', 'add', 'success', 'Retry once']);
     commitAll(project, 'Learn');
     project.git('switch', '-q', '-');
-    for (const folder of ['.git/forge', '.forge/local']) rmSync(project.path(folder, 'written.json'));
+    rmSync(project.path('.git/forge/written.json'));
     expect(run(project.dir, 'git', ['merge', 'other']).exitCode).toBe(1);
     const edited = async (): Promise<string[]> =>
       (await forgeJson<{ notes: string[] }>(project, ['memory', 'verify'])).notes.filter((note) =>

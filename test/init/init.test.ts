@@ -37,7 +37,7 @@ describe('forge init', () => {
     expect(statSync(project.path('.forge/init.sh')).mode & 0o111).toBe(0o111);
     // What it says it made is what is there.
     const files = Object.keys(snapshot(project.path('.forge'))).filter(
-      (path) => !path.startsWith('local/') && !statSync(project.path('.forge', path)).isDirectory(),
+      (path) => !statSync(project.path('.forge', path)).isDirectory(),
     );
     expect(result.created.sort()).toEqual(files.map((path) => `.forge/${path}`).sort());
   });

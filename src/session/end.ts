@@ -70,7 +70,7 @@ export interface EndedSession {
   learned: Learning[];
   /** The session as a cycle of long-term memory. Absent if nothing was verified or learned. */
   cycle?: RecordedCycle & Pick<CycleInput, 'regression_flags'> & { classification: Classification | null };
-  /** Open candidates that this session reported or confirmed, at most five: `--confirm` counts one again. */
+  /** Open candidates, at most five: `--confirm` counts one again. */
   candidates: PatternCandidate[];
   /** What a builder learned: its cycle decides. */
   observed?: string[];
@@ -181,9 +181,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     next,
     ...kept,
     ...observe?.(learnings, confirm),
-    candidates: readLearned(context)
-      .candidates.filter(({ id, pattern }) => learnings.includes(pattern) || confirm.includes(id))
-      .slice(0, MAX_CANDIDATES),
+    candidates: readLearned(context).candidates.slice(0, MAX_CANDIDATES),
     expired: kfr.entries,
     ...(tree && tree.count > 0 ? { uncommitted: tree.count } : {}),
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),

@@ -113,13 +113,13 @@ describe('forge status --short as a process', () => {
       ['a new file', () => project.write('new.txt', 'new\n'), 'forge ●●●◐· A\n'],
       ['gone again', () => rmSync(project.path('new.txt')), 'forge ●●●●· A\n'],
       ['its tag gone', () => project.git('tag', '-d', 'checkpoint/A-v1'), 'forge ●●●◐· A\n'],
-      ['an issue', () => forgeJson(project, 'feature edit A --issue SX9-1'), 'forge ●●●◐◐ A\n'],
+      ['an issue', () => forgeJson(project, 'feature edit A --issue SX9-1'), 'forge ●●●◐● A\n'],
       [
         'settings',
         () => project.write('.forge/config.toml', 'schema_version = 1\n[features]\ntest_command = "x {}"\n'),
-        'forge ●●○◐◐ A\n',
+        'forge ●●○◐● A\n',
       ],
-      ['an edited ledger', () => editFirst(project), 'forge ○●○◐◐ A\n'],
+      ['an edited ledger', () => editFirst(project), 'forge ○●○◐● A\n'],
     ];
     for (const [what, change, told] of steps) {
       await change();

@@ -146,7 +146,7 @@ describe('forge done', () => {
     expect((await runForge(project, 'done A')).stdout).toMatch(/^✗ A {2}passing → failing/);
   });
 
-  it('FEA-02 TRU-01 a test that is not approved is named, and the others run', async () => {
+  it('FEA-02 a test that is not approved is named, and the others run', async () => {
     const project = await makeForge();
     await add(project, 'A', 'true');
     const a = stored(project, 'A') as object;

@@ -192,6 +192,8 @@ describe('prepare-commit-msg', () => {
     rmSync(project.path('.git/forge/hook'));
     stage(project, 'c.js');
     const gone = edit(project, ['commit', '-q'], editor);
-    expect([gone.exitCode, gone.stderr]).toEqual([0, '']);
+    const told =
+      'forge: .git/forge/hook is missing, so nothing was checked; to fix this: forge hooks install\n';
+    expect([gone.exitCode, gone.stderr]).toEqual([0, told]);
   });
 });

@@ -231,12 +231,15 @@ function knowledgeItems(data: BriefingData, wanted: Known['status']): string[] {
 
 const SHOWN_NOTES = 5;
 
-/** Those of the task and about it first, then the newest. There may be hundreds. */
+/** Those of the task and about it, or else the newest. There may be hundreds. */
 function noteItems(data: BriefingData): string[] {
   const id = data.focus.task?.split(': ')[0];
-  const own = data.notes.filter((note) => note.includes(` (${id}) [note `)).reverse();
-  const notes = new Set([...own, ...byTask(data, data.notes, (note) => note)]);
-  return firstOf([...notes], SHOWN_NOTES, ': forge note list');
+  const newest = [...data.notes].reverse();
+  const own = newest.filter((note) => note.includes(` (${id}) [note `));
+  const told = new Set([...own, ...related(data, newest, (note) => note)]);
+  const shown = [...(told.size > 0 ? told : newest)].slice(0, SHOWN_NOTES);
+  const more = newest.length - shown.length;
+  return more > 0 ? [...shown, `… ${more} more: forge note list`] : shown;
 }
 
 const SHOWN_ANSWERS = 5;

@@ -76,7 +76,7 @@ export async function ignoredOf({ git, layout }: Context, files: readonly Change
 export const describeIgnored = (path: string): string =>
   `git ignores ${path}: install in each clone and worktree, or: git add -f ${path}`;
 
-/** The hooks of an agent hold its gate. */
+/** Without its hooks an agent has no gate. */
 const UNWIRING = "Removing agents' hooks";
 
 /** AGT-01: removes it again. */

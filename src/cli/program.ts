@@ -174,7 +174,7 @@ function quoteCommand(given: readonly string[], args: readonly string[], { optio
   const last = argv.findLastIndex((word, i) => word === args.at(-1) && !/^--./.test(argv[i - 1] ?? ''));
   const end = Math.max(last, argv[at + 1] === '-m' ? at + 2 : 0) + 1;
   const words = argv.slice(at, end);
-  // Who quotes a text quotes a command, too.
+  // Quotes around one of them show that the command is one word on purpose.
   const isQuoted = [words[0], words.at(-1)].some((word) => /\s/.test(word ?? ''));
   if (at === 0 || words.length < 2 || isQuoted || words.includes('--')) return undefined;
   return typed([...argv.slice(0, at), formatArgv(words), ...argv.slice(end)]);

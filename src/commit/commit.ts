@@ -243,7 +243,7 @@ function saveMessage({ disk, layout }: Context, message: string): string {
 const changeOf = (status: Feature['status']): string =>
   status === 'not_implemented' ? 'not implemented yet' : `now ${status.replaceAll('_', ' ')}`;
 
-/** Its subject is left out if a message must not repeat it. */
+/** Without a subject that the guard refuses, because the new message would repeat it. */
 async function readParent(context: Context, git: Git, rev?: string): Promise<LoggedCommit | null> {
   const commit = await readCommit(git, rev);
   const guard = await loadGuard(context.world.env, context);

@@ -114,6 +114,8 @@ export interface Candidate {
   /** 1 (most urgent) to 4; null when none is set. */
   priority: number | null;
   created_at: string | null;
+  /** No test of it has failed yet: it may need no work. */
+  unproven?: true;
   reason: string;
 }
 
@@ -126,7 +128,7 @@ export interface Selection {
 
 /**
  * SES-10: unblocked before blocked, work of an active issue before unlinked features, in_progress before failing
- * before not_implemented, then priority, then age (oldest first), then id. Passing features are done. `held`: what others
+ * before not_implemented, then priority, then unproven features last, then age (oldest first), then id. Passing features are done. `held`: what others
  * hold, and who.
  */
 export function selectNext(
@@ -174,9 +176,8 @@ function featureCandidates(
   return open.map((feature) => {
     // An unknown id blocks too: another branch may bring that feature.
     const waits = blockersOf(feature).filter((id) => !done.has(id));
-    // An agent has done what it can, or cannot begin with a test that passes already.
+    // An agent has done what it can.
     if (isUnprovenPass(feature)) waits.push(`its proof (for a person: ${proofOf(feature)})`);
-    else if (feature.unproven) waits.push(`a run in which its test fails (unproven: ${proofOf(feature)})`);
     const isHeld = waits.length === 0 && feature.status === 'blocked';
     const { linear_issue } = feature;
     return {
@@ -188,6 +189,7 @@ function featureCandidates(
       blocked_by: isHeld ? ['its status'] : waits,
       priority: feature.priority ?? null,
       created_at: feature.created_at ?? null,
+      ...(feature.unproven ? { unproven: true as const } : {}),
     };
   });
 }
@@ -214,18 +216,20 @@ function compare(a: Candidate, b: Candidate): number {
     Number(a.linear_issue === null) - Number(b.linear_issue === null) ||
     STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status) ||
     (a.priority ?? NO_PRIORITY) - (b.priority ?? NO_PRIORITY) ||
+    Number(a.unproven ?? false) - Number(b.unproven ?? false) ||
     // Work without a date goes last.
     compareText(a.created_at ?? '~', b.created_at ?? '~') ||
     compareIds(a.id, b.id)
   );
 }
 
-function explain({ blocked_by, linear_issue, status, priority }: Unexplained): string {
+function explain({ blocked_by, linear_issue, status, priority, unproven }: Unexplained): string {
   if (blocked_by.length > 0) return `blocked by ${oneLine(blocked_by.join(', '))}`;
   const parts = ['unblocked'];
   if (linear_issue) parts.push(`active issue ${linear_issue}`);
   parts.push(status.replaceAll('_', ' '));
   if (priority !== null) parts.push(`priority ${priority}`);
+  if (unproven) parts.push('unproven');
   return parts.join(', ');
 }
 

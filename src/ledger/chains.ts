@@ -60,7 +60,7 @@ export function putBack(
     const lines = collectLines(context, known, seg, more);
     const chain = longestChain(lines, group);
     if (!chain || !writeChain(context, 'put', seg, chain)) return [];
-    // Only a former commit may have records that somebody else wrote.
+    // No ref may have what others wrote and a commit removed, so the journal has to know it.
     const others = [...lines].filter(([id, line]) => chain.includes(line) && !journaled.has(id));
     const common = { seg, how: 's' as const, branch: currentBranch(context) };
     appendToJournal(

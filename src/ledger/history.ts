@@ -111,7 +111,7 @@ async function removalsOf(
   return absent.map((record) => ({ ...record, commit, subject }));
 }
 
-/** Asks for each commit: with clocks that go wrong, a range of git leaves out commits that HEAD has. */
+/** Asks about each commit by itself: if a clock was wrong, `rev-list COMMIT ^HEAD` lists commits that HEAD has. */
 async function onlyReachable(git: Git, head: string, removals: readonly Removal[]): Promise<Removal[]> {
   const commits = [...new Set(removals.map(({ commit }) => commit))];
   const isReached = await Promise.all(commits.map((commit) => isAncestor(git, commit, head)));

@@ -18,14 +18,18 @@ import {
   textsIn,
 } from './record.js';
 
-/** A record in one line, for lists of all of them. */
-export interface LogRow {
+export interface LogEntry {
   id: string;
   tier: Tier;
   n: number;
   kind: string;
   at: string | null;
   session: string | null;
+  record: LedgerRecord;
+}
+
+/** A record in one line, for lists of all of them. */
+export interface LogRow extends Omit<LogEntry, 'record'> {
   /** Of its line. */
   bytes: number;
   /** What it says, cut at 160 characters. */
@@ -73,16 +77,6 @@ function resultsOf(runs: readonly Record<string, unknown>[]): Pick<LogRow, 'pass
     passed: idsOf(({ status, not_run }) => status === 'passing' && not_run === undefined),
     failed: idsOf(({ exit_code, not_run }) => exit_code !== 0 && not_run === undefined),
   };
-}
-
-export interface LogEntry {
-  id: string;
-  tier: Tier;
-  n: number;
-  kind: string;
-  at: string | null;
-  session: string | null;
-  record: LedgerRecord;
 }
 
 const toEntry = ({ id, record }: Identified): LogEntry => {

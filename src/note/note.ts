@@ -7,7 +7,6 @@ import { queueEvent } from '../events/outbox.js';
 import { installGuard } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { closeEntries, Entry, KFR, NO_KFR, settling } from '../kfr/rules.js';
-import { groupBy } from '../ledger/graph.js';
 import {
   type Draft,
   derive,
@@ -78,18 +77,7 @@ export async function listNotes(
   { waiting = false }: { waiting?: boolean | undefined } = {},
 ): Promise<{ notes: Note[]; warnings: string[] }> {
   const notes = derive(context, 'notes', () => readNotes(context));
-  warnReplacedTwice(context, notes);
   return { notes: waiting ? notes.filter(isForSomebody) : notes, warnings: context.warnings };
-}
-
-/** Two branches may each have replaced the same note. */
-function warnReplacedTwice({ warnings }: Context, notes: readonly Note[]): void {
-  const all = notes.flatMap(({ id, removes = [] }) => removes.map((old) => ({ id: id.slice(0, 12), old })));
-  for (const [old, [one, ...others]] of groupBy(all, (each) => each.old))
-    if (one && others.length > 0)
-      warnings.push(
-        `Notes ${[one, ...others].map(({ id }) => id).join(' and ')} each replace note ${old.slice(0, 12)}. Does one not hold? forge note remove ${one.id}`,
-      );
 }
 
 export const readNotes = (context: Context): Note[] => readRecords(context, 'note').map(toNote);

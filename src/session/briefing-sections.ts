@@ -145,7 +145,7 @@ function nextItems(data: BriefingData): string[] {
   const sessions = [...new Set([...(before ? [before] : []), ...handovers])];
   const ids = sessions.map(({ id }) => id);
   const named = sessions.filter((session) => session.next !== null);
-  // A step that its feature's pass completed comes last.
+  // A step whose feature has passed since comes last.
   const isDone = (session: ArchivedSession): boolean =>
     passedIn(data, session).some((id) => isAbout(focusIn(session), id));
   const ordered = named.toSorted((a, b) => Number(isDone(a)) - Number(isDone(b)));

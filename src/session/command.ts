@@ -125,7 +125,7 @@ function describeVerdict({
 }: NonNullable<EndedSession['cycle']>) {
   if (classification === null) return 'without a verdict: nothing was verified';
   if (classification !== 'FAILURE') return classification;
-  return `FAILURE: ${lost.length > 0 ? `${firstNames(lost, 3)} passed before, not now` : 'no verified feature passes'}`;
+  return `FAILURE: ${lost.length > 0 ? `${firstNames(lost, 3)} no longer ${lost.length === 1 ? 'passes' : 'pass'}` : 'no verified feature passes'}`;
 }
 
 function renderEnd(ended: EndedSession, style: Style): string {

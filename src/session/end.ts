@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
@@ -89,19 +88,13 @@ export interface EndedSession {
   warnings: string[];
 }
 
-/**
- * A disk that fills up while a session ends can leave it archived, without its commit. Another terminal may be about to
- * make that commit.
- */
+/** A disk that fills up while a session ends can leave it archived, without its commit. */
 async function refuseUncommitted(context: Context): Promise<void> {
   const { git, repository, layout } = context;
   const last = readRunning(context) ? undefined : recentArchives(context).at(-1);
   if (!git || !repository || last?.status !== 'ended') return;
   const path = shownFrom(repository.root, archiveFile(layout, last.id));
-  for (let waited = 0; waited < 2000; waited += 100) {
-    if ((await readUncommitted(git, [path])).length === 0) return;
-    await pause(100);
-  }
+  if ((await readUncommitted(git, [path])).length === 0) return;
   throw refused(
     'session.uncommitted',
     `Session ${displayId(context, last.id)} has ended, but is not committed.`,

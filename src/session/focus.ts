@@ -6,8 +6,8 @@ import { checkId, checkInput, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { refuseWorkedOn, usesClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
-import { type AddedFeature, addFeature, editFeature, listFeatures } from '../feature/feature.js';
-import { blockersOf, type Feature, type FeatureEdit, type FeatureInput } from '../feature/rules.js';
+import { type AddedFeature, addFeature, listFeatures } from '../feature/feature.js';
+import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { LOCAL, namesTask, taskLine, type Unit } from '../feature/tasks.js';
 import type { VerifyWatch } from '../feature/verify.js';
@@ -167,41 +167,17 @@ export async function addFeatureToWork(
 ): Promise<AddedFeature> {
   const added = await addFeature(context, input, watch);
   const feature = added.features[0] as Feature;
-  await tryFocus(async () => {
+  try {
     const isFree = readRunning(context) !== null && showFocus(context).task === null && !isBuilding(context);
     const { features } = listFeatures(context);
     const isDone = (id: string): boolean =>
       features.some((other) => other.id === id && other.status === 'passing');
-    if (!isFree || !blockersOf(feature).every(isDone)) return;
+    if (!isFree || !blockersOf(feature).every(isDone)) return added;
     await turnFocus(context, { task: feature.id });
     context.warnings.push(`${feature.id} is the task now: forge focus show`);
-  });
-  return added;
-}
-
-/** Changes a feature. A new name is that of the session's task, too. */
-export async function editFeatureInWork(
-  context: Context,
-  input: FeatureEdit,
-  watch: VerifyWatch = {},
-): Promise<AddedFeature> {
-  const lineOf = ({ id, name }: Feature): string => taskLine({ id, title: name });
-  const before = readFeatures(context).map(lineOf);
-  const edited = await editFeature(context, input, watch);
-  const [feature] = edited.features as [Feature];
-  await tryFocus(() => {
-    const [focus, task] = [showFocus(context), lineOf(feature)];
-    if (focus.task !== task && isAbout(focus, feature.id) && before.includes(focus.task ?? ''))
-      replaceFocus(context, (focus) => ({ after: { ...focus, task }, writes: [] }));
-  });
-  return edited;
-}
-
-/** The feature is stored, and forge status names a damaged focus. */
-async function tryFocus(change: () => unknown): Promise<void> {
-  try {
-    await change();
   } catch (error) {
+    // The feature is added, and forge status names a damaged focus.
     if (!(error instanceof ForgeError)) throw error;
   }
+  return added;
 }

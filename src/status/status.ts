@@ -10,7 +10,6 @@ import { claimsIn, passedWithLostCode } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf } from '../feature/rules.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { selectNext } from '../feature/tasks.js';
-import { PORCELAIN } from '../git/client.js';
 import { type LoggedCommit, readDistance, readLog } from '../git/read.js';
 import { defaultBranch, findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
@@ -214,10 +213,14 @@ const COMMITS = 10;
 /** Commits before forge was set up could not name its issues. */
 async function commitsSinceSetup({ git, repository, layout }: Context): Promise<LoggedCommit[]> {
   if (!git || !repository) return [];
+  const commits = await readLog(git, COMMITS);
+  const oldest = commits.at(-1)?.hash;
+  if (oldest === undefined) return [];
   const config = shownFrom(repository.root, configFile(layout));
-  const log = ['log', '-1', '--diff-filter=A', '--format=%H', '--', config];
-  const setup = (await git(log, PORCELAIN)).stdout.trim();
-  return setup === '' ? [] : readLog(git, COMMITS, ['HEAD', `^${setup}`]);
+  const added = ['log', '-1', '--diff-filter=A', '--format=%H', 'HEAD', `^${oldest}^@`, '--', config];
+  const setup = (await git(added)).stdout.trim();
+  const at = commits.findIndex(({ hash }) => hash === setup);
+  return at < 0 ? commits : commits.slice(0, at);
 }
 
 async function checkLinear(context: Context, features: () => Feature[]): Promise<Remark[]> {

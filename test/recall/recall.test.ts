@@ -12,7 +12,7 @@ import {
 import { readQuery } from '../../src/recall/terms.js';
 import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makeStarted } from '../support/forge-project.js';
-import { commitAll, type Project } from '../support/project.js';
+import type { Project } from '../support/project.js';
 
 const NOW = Date.parse('2026-03-01T10:00:00Z');
 
@@ -410,24 +410,6 @@ describe('forge recall', () => {
     expect(stdout).toContain(`replaces ${id.slice(0, 12)}\n`);
     // The ledger keeps it.
     expect((await runForge(project, ['memory', 'show', id.slice(0, 12)])).stdout).toContain('Jonas');
-  });
-
-  it('KNO-02 names both notes that replaced the same one on two branches', async () => {
-    const project = await makeForge();
-    const { id } = await forgeJson<{ id: string }>(project, 'note add "Port 80"');
-    commitAll(project, 'Note');
-    const replace = async (text: string): Promise<string> => {
-      const note = await forgeJson<{ id: string }>(project, ['note', 'add', text, '--replaces', id]);
-      commitAll(project, text);
-      return note.id.slice(0, 12);
-    };
-    project.git('switch', '-qc', 'side');
-    const theirs = await replace('Port 81');
-    project.git('switch', '-q', 'main');
-    const ours = await replace('Port 82');
-    project.git('merge', '-q', 'side');
-    const { stderr } = await runForge(project, ['note', 'list']);
-    expect(stderr).toMatch(new RegExp(`Notes (${ours} and ${theirs}|${theirs} and ${ours}) each replace`));
   });
 
   it('AGT-03 a feature that the query names comes first, and a removed lesson is not found', async () => {

@@ -4,18 +4,6 @@ import { differences, FOCUS, makeForge, snapshot } from '../support/forge-projec
 import { changedPaths } from '../support/project.js';
 
 describe('forge focus', () => {
-  it('SES-05 has the new name of a feature that was renamed; a text of its own stays', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'LOGIN', 'Login works']);
-    await forgeJson(project, ['start', 'LOGIN']);
-    await forgeJson(project, ['feature', 'edit', 'login', '--name', 'Sign-in works']);
-    expect((await runForge(project, [])).stdout).toMatch(/^Task +LOGIN: Sign-in works$/m);
-    expect((await runForge(project, ['briefing'])).stdout).toContain('Task: LOGIN: Sign-in works');
-    await forgeJson(project, ['focus', 'set', '--task', 'LOGIN: only the form']);
-    await forgeJson(project, ['feature', 'edit', 'LOGIN', '--name', 'Login works']);
-    expect((await runForge(project, [])).stdout).toMatch(/^Task +LOGIN: only the form$/m);
-  });
-
   it('SES-05 writes the shape of the RFC, with the skill', async () => {
     const project = await makeForge();
     const world = fixedClock();

@@ -1,11 +1,10 @@
-import { chmodSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Briefing } from '../../src/index.js';
 import { agent, expectError, fixedClock, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, SESSION, SESSIONS, snapshot } from '../support/forge-project.js';
 import { changedPaths } from '../support/project.js';
 import { type Ended, withFeature } from '../support/session-ends.js';
-import { whichTool } from '../support/tools.js';
 
 describe('forge end', () => {
   it('SES-06 KNO-01 is about the feature that was verified instead of the one in focus', async () => {
@@ -97,20 +96,6 @@ describe('past sessions', () => {
     const { stderr } = await runForge(project, ['session', 'end']);
     expect(stderr).toContain(`To keep it: git branch NAME ${project.git('rev-parse', 'HEAD')}`);
     expect(project.git('branch', '--contains', 'HEAD')).not.toContain('main');
-  });
-
-  it('SES-06 a second end waits for the commit of the first one, and finds no session', async () => {
-    const project = await withFeature();
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['log', 'Half of it']);
-    await forgeJson(project, ['session', 'end', '--no-commit']);
-    // Commits as soon as the archive was found uncommitted.
-    const git = whichTool('git') as string;
-    const commit = `case "$*" in *status*sessions/*) ${git} add .forge; ${git} commit -qm 'Session end';; esac`;
-    project.write('bin/git', `#!/bin/sh\n${git} "$@"; code=$?\n{ ${commit}; } >/dev/null 2>&1\nexit $code\n`);
-    chmodSync(project.path('bin/git'), 0o755);
-    const env = { PATH: `${project.path('bin')}:${process.env.PATH}` };
-    await expectError(project, ['end'], '3 session.none', { env });
   });
 
   it('SES-08 a damaged archive does not hide the others', async () => {

@@ -394,7 +394,7 @@ export const OPERATIONS: Record<string, Operation> = {
     if (before.findings.some(({ code: kind }) => kind === 'journal'))
       for (const id of world.flipped) world.discarded.add(id);
     const { findings } = await world.check(desk);
-    // What follows a record whose only copy was a damaged journal line cannot be put back.
+    // A damaged journal line may have been the only copy of a record. Those after it cannot be put back.
     const isCut = (code: string): boolean => code === 'disappeared' && world.flipped.size > 0;
     const left = findings.filter(
       ({ code }) => !/^(elsewhere|torn|rewound|put_back|missing|returned)$/.test(code) && !isCut(code),

@@ -52,6 +52,11 @@ export const summary = (numbers) => ({
   max: Math.max(...numbers),
 });
 
+function argvOf(command) {
+  const argv = command.argv ?? command;
+  return typeof argv === 'function' ? argv() : argv;
+}
+
 /**
  * Milliseconds of each of `commands`, in turn. A command is an argv, a function that makes one each time, or `{ argv, place }`
  * where it runs elsewhere. `between` runs unmeasured before every round.
@@ -61,8 +66,7 @@ export function wallTimes(commands, place, between = () => {}) {
   for (let round = -WARM_UPS; round < PAIRS; round++) {
     between();
     for (const [i, command] of commands.entries()) {
-      const argv = typeof command === 'function' ? command() : (command.argv ?? command);
-      const took = wallMs(argv, command.place ?? place);
+      const took = wallMs(argvOf(command), command.place ?? place);
       if (round >= 0) times[i].push(took);
     }
   }
@@ -82,8 +86,7 @@ export function wallRatios(commands, place, between = () => {}) {
     between();
     const base = wallMs(EMPTY_NODE, place);
     for (const [i, command] of commands.entries()) {
-      const argv = typeof command === 'function' ? command() : (command.argv ?? command);
-      const took = wallMs(argv, command.place ?? place);
+      const took = wallMs(argvOf(command), command.place ?? place);
       if (round < 0) continue;
       ratios[i].push(took / base);
       times[i].push(took);

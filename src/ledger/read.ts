@@ -75,7 +75,8 @@ export function readSnapshot(context: Context, listed: readonly Listed[]): Snaps
   const files = listed.filter(({ name }) => segmentOf(name) !== null);
   const settled = new Set(files.filter((file) => isSettled([file])).map(({ stamp }) => stamp));
   const cache = openCache<Cached[]>(context, 'containers.json');
-  const known = new Map(cache.read()?.map((cached) => [cached.name, fromCache(cached)]));
+  const before = latest?.folder === folder ? latest.graph.containers : cache.read()?.map(fromCache);
+  const known = new Map(before?.map((container) => [container.name, container]));
   const fresh = files.filter(({ name, stamp }) => known.get(name)?.stamp !== stamp);
   const total = sizeOf(fresh);
   let read = 0;
@@ -144,9 +145,12 @@ export function recordsOf(
     .filter(({ id }, i) => id !== found[i - 1]?.id);
 }
 
+/** What this process derived: a server answers again and again, and the page writes no cache. */
+const derived = new Map<string, { of: string; value: unknown }>();
+
 /**
- * A value that depends on the records alone, cached until a file of the ledger changes. It must survive JSON.
- * `listed`: the ledger's files, if the caller has just listed them.
+ * A value that depends on the records alone, cached until a file of the ledger changes. It must survive JSON, and callers
+ * share it. `listed`: the ledger's files, if the caller has just listed them.
  */
 export function derive<T>(
   context: Context,
@@ -155,10 +159,18 @@ export function derive<T>(
   listed: readonly Listed[] = listContainers(context),
 ): T {
   const cache = openCache<{ of: string; value: T }>(context, `${name}.json`);
+  const place = `${context.layout.state} ${name}`;
   const of = digestOf(listed);
-  const known = cache.read();
-  if (known?.of === of) return known.value;
+  const here = derived.get(place);
+  const known = here?.of === of ? here : cache.read();
+  if (known?.of === of) {
+    derived.set(place, known);
+    return known.value as T;
+  }
   const value = make();
-  if (isSettled(listed)) cache.write({ of, value });
+  if (isSettled(listed)) {
+    derived.set(place, { of, value });
+    cache.write({ of, value });
+  }
   return value;
 }

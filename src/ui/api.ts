@@ -10,6 +10,7 @@ import { csvLine, cycleSeries, featureSeries, listDecisions, listDone, memorySer
 /** What the routes read. */
 export class Source {
   private kept: Promise<readonly LogRow[]> | null = null;
+  private drawn: ReturnType<typeof drawSeries> | null = null;
 
   /** `forge` opens `.forge/` anew with `dryRun`, so that nothing is written. Throws while it is gone. */
   constructor(readonly forge: () => Forge) {}
@@ -21,9 +22,21 @@ export class Source {
     return this.kept;
   };
 
+  /** What the charts show of them. */
+  series = (): ReturnType<typeof drawSeries> => {
+    this.drawn ??= drawSeries(this.rows());
+    return this.drawn;
+  };
+
   forget(): void {
     this.kept = null;
+    this.drawn = null;
   }
+}
+
+async function drawSeries(reading: Promise<readonly LogRow[]>) {
+  const rows = await reading;
+  return { cycles: cycleSeries(rows), memory: memorySeries(rows) };
 }
 
 /** Words of the query and of the path. */
@@ -266,15 +279,13 @@ function selectRows(rows: readonly LogRow[], { tier, session, text }: Given): re
 const isOfSession = ({ session }: LogRow, id: string): boolean =>
   session !== null && (session === id || sessionName(session) === id);
 
-async function readCharts({ forge: open, rows }: Source) {
+async function readCharts({ forge: open, rows, series }: Source) {
   const forge = open();
   const { features } = await forge.feature.list();
-  const all = await rows();
   return {
     /** Seconds since 1970, and for each name a number at each of them. */
-    features: featureSeries(features, all, Date.now()),
-    cycles: cycleSeries(all),
-    memory: memorySeries(all),
+    features: featureSeries(features, await rows(), Date.now()),
+    ...(await series()),
     limit: PAUSE_BYTES,
     /** What the running session's agent asked twice (EXM-05). */
     reads: await forge.finding.stats(),

@@ -160,18 +160,27 @@ export function records(output: string, size: number): string[][] {
   });
 }
 
-/** Turns off settings of the repository that would start programs: `.git/config` may have come with the folder. */
+/**
+ * Turns off settings that would start programs, because `.git/config` may have come with the folder, and those that
+ * change what git answers or touches.
+ */
 const NEUTRAL = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.untrackedCache=false',
   'core.quotePath=false',
+  'core.abbrev=auto',
+  'submodule.recurse=false',
   'core.sshCommand=false',
   // Do not fail on a file with CRLF: its attributes decide how it is stored.
   'core.safecrlf=false',
   'credential.helper=',
   'protocol.ext.allow=never',
+  'log.diffMerges=separate',
+  'log.follow=false',
+  'log.showRoot=true',
   'log.showSignature=false',
+  'trailer.separators=:',
   'color.ui=false',
   'gc.auto=0',
   'maintenance.auto=false',

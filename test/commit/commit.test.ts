@@ -176,6 +176,14 @@ people sign in
     expect(ended).toContain('\n- tried two cookies');
   });
 
+  it('GIT-02 passes its own check however short git prints hashes', async () => {
+    const project = await working();
+    project.git('config', 'core.abbrev', '4');
+    stage(project);
+    await forgeJson<MadeCommit>(project, ['commit']);
+    await expectChecked(project);
+  });
+
   it('GIT-02 -a commits changed files that git tracks, and no others', async () => {
     const project = await working();
     project.write('src/app.js', 'changed\n');

@@ -120,7 +120,7 @@ describe('a session as a cycle', () => {
     };
     expect(await line()).toBe('SUCCESS');
     project.write('broken', '');
-    expect(await line()).toBe('FAILURE: A passed before, not now');
+    expect(await line()).toBe('FAILURE: A no longer passes');
     expect(await line()).toBe('FAILURE: no verified feature passes');
   });
 

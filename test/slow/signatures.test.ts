@@ -79,6 +79,8 @@ describe('[git] sign', () => {
       { kind: 'tag', ref: tag, signer: SIGNER, heads: 1, missing: [] },
     ]);
     expect(found.signatures[0]?.heads).toBeGreaterThan(0);
+    project.git('config', 'trailer.separators', '=');
+    expect((await verifySigned(project)).signatures).toEqual(found.signatures);
     const { stdout } = await runForge(project, ['memory', 'verify', '--signatures']);
     expect(stdout).toMatch(
       /✓ commit [0-9a-f]{12} {2}signed by ada@example\.com {2}\d heads?\n✓ checkpoint\/X-v1/,

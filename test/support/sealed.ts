@@ -27,7 +27,11 @@ writeFileSync(
     // A background clean-up would outlive the test and hold its folder.
     '[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tautocrlf = false',
     // git refuses the file protocol in submodules unless told otherwise.
-    '[protocol "file"]\n\tallow = always\n[advice]\n\tdetachedHead = false\n',
+    '[protocol "file"]\n\tallow = always\n[advice]\n\tdetachedHead = false',
+    // What people set for themselves changes nothing that forge does.
+    '[submodule]\n\trecurse = true\n[grep]\n\tcolumn = true\n\tpatternType = perl',
+    '[log]\n\tfollow = true\n\tdiffMerges = first-parent\n\tshowRoot = false\n\tdate = relative\n\tdecorate = full',
+    '[diff]\n\tnoprefix = true\n\trenames = copies\n[status]\n\tshort = true\n\trelativePaths = false\n',
   ].join('\n'),
 );
 

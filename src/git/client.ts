@@ -371,6 +371,10 @@ export const isNoRange = (stderr: string): boolean =>
 
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [
+    /promisor remote|bad tree object|unable to read tree/,
+    'git fetch --refetch --no-filter   # a clone made with --filter lacks parts of its history',
+  ],
+  [
     /Please tell me who you are|empty ident/,
     'git config user.name "NAME" && git config user.email "ADDRESS"',
   ],

@@ -210,6 +210,10 @@ export const mergedCommit = ({ gitDir }: Repository): string | undefined =>
 export const isShallow = (repository: Repository | null): boolean =>
   repository !== null && fs.existsSync(join(repository.commonDir, 'shallow'));
 
+/** Whether this clone was made with `--filter`: git fetches trees and files when they are asked for. */
+export const isPartial = (repository: Repository | null): boolean =>
+  repository !== null && /^\s*promisor\s*=/im.test(readText(join(repository.commonDir, 'config')));
+
 /** The commits where the history of a shallow clone ends; none in a complete clone. */
 export const readBoundary = ({ commonDir }: Repository): Set<string> =>
   new Set(readText(join(commonDir, 'shallow')).split('\n').filter(Boolean));

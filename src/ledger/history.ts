@@ -1,6 +1,7 @@
+import type { ForgeError } from '../core/error.js';
 import { type Git, must } from '../git/client.js';
 import { isAncestor } from '../git/read.js';
-import { isShallow } from '../git/repository.js';
+import { isPartial, isShallow } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { segmentOf } from './container.js';
 import { gitFolder, openCache } from './files.js';
@@ -52,9 +53,9 @@ async function readRemovals(
   const cache = openCache<History>(context, 'removals.json', context.layout.shared);
   const known = cache.read() ?? { tips: [], removals: [] };
   if (known.tips.includes(head)) return known.removals;
-  const changes = await listChanges(git, gitFolder(context), head, known.tips).catch((error: Error) => {
+  const changes = await listChanges(git, gitFolder(context), head, known.tips).catch((error: ForgeError) => {
     // A verification fetches nothing. Without trees, git cannot say what a commit changed.
-    if (!error.message.includes('promisor remote')) throw error;
+    if (error.code !== 'git.failed' || !isPartial(context.repository)) throw error;
     incomplete.push('git does not have the trees of former commits here (a partial clone)');
     return null;
   });

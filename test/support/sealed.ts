@@ -30,8 +30,8 @@ writeFileSync(
     '[protocol "file"]\n\tallow = always\n[advice]\n\tdetachedHead = false',
     // What people set for themselves changes nothing that forge does.
     '[submodule]\n\trecurse = true\n[grep]\n\tcolumn = true\n\tpatternType = perl',
-    '[log]\n\tfollow = true\n\tdiffMerges = first-parent\n\tshowRoot = false\n\tdate = relative\n\tdecorate = full',
-    '[diff]\n\tnoprefix = true\n\trenames = copies\n[status]\n\tshort = true\n\trelativePaths = false\n',
+    '[log]\n\tfollow = true\n\tdiffMerges = first-parent\n\tdate = relative',
+    '[diff]\n\trenames = copies\n[status]\n\tshort = true\n\trelativePaths = false\n',
   ].join('\n'),
 );
 

@@ -36,7 +36,7 @@ export function withLedgerLock<T>(context: Context, work: () => T, waitMs?: numb
   return context.disk.withLock(work, waitMs);
 }
 
-/** The current branch, or the commit of a detached HEAD. Read from git's file because an append starts no git process. */
+/** As git's file names it: a commit if detached, and nothing known in git's newer storage of refs. */
 export function currentBranch({ repository }: Context): string {
   const head = repository ? readText(join(repository.gitDir, 'HEAD')) : '';
   return head.trim().replace(/^ref: (refs\/heads\/)?/, '');
@@ -44,14 +44,18 @@ export function currentBranch({ repository }: Context): string {
 
 /**
  * Changes when git may have stored the open file. The log of HEAD grows with every move of HEAD, also with one that
- * comes back.
+ * comes back. Git's newer storage of refs has another list instead. An append starts no git process.
  */
 export function gitStamp(context: Context): string {
   const { repository } = context;
   const home = gitDirIdentity(context);
   if (!repository) return `${home} `;
-  const log = lstatSync(join(repository.gitDir, 'logs', 'HEAD'), { throwIfNoEntry: false })?.size ?? 0;
-  return [home, currentBranch(context), log, stampOf(join(repository.gitDir, 'index'))].join(' ');
+  const { gitDir } = repository;
+  const log = lstatSync(join(gitDir, 'logs', 'HEAD'), { throwIfNoEntry: false })?.size ?? 0;
+  const [refs, index] = [['reftable', 'tables.list'], ['index']].map((path) =>
+    stampOf(join(gitDir, ...path)),
+  );
+  return [home, currentBranch(context), log, refs, index].join(' ');
 }
 
 /** Path and inode of the git dir. They tell a copied repository from the original. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { readPlain, readText } from '../core/files.js';
-import { lines, must, type ObjectReader, openObjects, words } from '../git/client.js';
+import { type Git, lines, must, type ObjectReader, openObjects, words } from '../git/client.js';
 import { linkedWorktrees, otherRoots, type Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { type Container, parseContainer, segmentOf } from './container.js';
@@ -19,7 +19,8 @@ interface Ref {
 
 export interface Refs {
   all: Ref[];
-  /** The commit of the branch that is checked out. Null for a detached HEAD and an unborn branch. */
+  /** The branch that is checked out, and its commit. Null for a detached HEAD and an unborn branch. */
+  branch: string | null;
   head: string | null;
   /** The branch that others are merged into, here and on the remote. Null if unknown. */
   localDefault: string | null;
@@ -32,7 +33,7 @@ const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/
 /** Everything that keeps a commit: refs, each stash with its index and untracked files, worktrees. */
 export async function readRefs(context: Context): Promise<Refs> {
   if (!context.git || !context.repository)
-    return { all: [], head: null, localDefault: null, remoteDefault: null };
+    return { all: [], branch: null, head: null, localDefault: null, remoteDefault: null };
   const format = '--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)%00%(HEAD)';
   const rows = lines(await must(context.git, ['for-each-ref', format])).map((line) => line.split('\0'));
   const all = rows.map(([name = '', oid = '', peeled = '']) => ({ name, commit: peeled || oid }));
@@ -40,34 +41,42 @@ export async function readRefs(context: Context): Promise<Refs> {
   const names = new Set(all.map(({ name }) => name));
   const firstOf = (prefix: string, branches: readonly string[]): string | null =>
     branches.map((branch) => prefix + branch).find((name) => names.has(name)) ?? null;
+  const [branch, head] = rows.find(([, , , , mark]) => mark === '*') ?? [];
   return {
-    head: rows.find(([, , , , mark]) => mark === '*')?.[1] ?? null,
-    all: [...all, ...stashes(context.repository), ...worktreeHeads(context.repository)],
+    branch: branch?.replace('refs/heads/', '') ?? null,
+    head: head ?? null,
+    all: [...all, ...(await otherNames(context.git, context.repository))],
     localDefault: firstOf('refs/heads/', ['main', 'master', 'trunk']),
     remoteDefault: remoteHead || firstOf('refs/remotes/origin/', ['main', 'master']),
   };
 }
 
-/** The reflog of the stash has all entries. Parents 2 and 3 of an entry hold the index and untracked files. */
-function stashes({ gitDir, commonDir }: Repository): Ref[] {
+/**
+ * Commits that no ref may have: each stash, of which parents 2 and 3 hold the index and untracked files, and of each
+ * worktree a detached HEAD and the other side of its merge. Read from git's files where it has them, which costs no process.
+ */
+async function otherNames(git: Git, { gitDir, commonDir }: Repository): Promise<Ref[]> {
+  const isReftable = existsSync(join(commonDir, 'reftable'));
+  const ask = async (...args: string[]): Promise<string[]> => (await git(args)).stdout.split('\n');
+  const folders = linkedWorktrees(commonDir).map((name) => join(commonDir, 'worktrees', name));
+  const readAll = (...names: string[]): string[] =>
+    [commonDir, ...folders].flatMap((folder) =>
+      names.flatMap((name) => readText(join(folder, name)).split('\n')),
+    );
   const reflog = readText(join(commonDir, 'logs', 'refs', 'stash')).split('\n');
-  const commits = [
-    ...reflog.map((line) => line.split(' ')[1] ?? ''),
-    ...AUTOSTASHES.map((file) => readText(join(gitDir, file)).trim()),
-  ].filter((commit) => commit !== '');
-  return commits.flatMap((commit) =>
-    ['', '^2', '^3'].map((parent) => ({ name: 'stash', commit: commit + parent })),
-  );
-}
-
-/** A detached HEAD of a worktree, or the other side of its merge, may be the only name of a commit. */
-function worktreeHeads({ commonDir }: Repository): Ref[] {
-  const linked = linkedWorktrees(commonDir).map((name) => join(commonDir, 'worktrees', name));
-  return [commonDir, ...linked]
-    .flatMap((folder) => ['HEAD', 'MERGE_HEAD'].map((file) => readText(join(folder, file))))
-    .flatMap((text) => text.trim().split('\n'))
-    .filter((head) => /^[0-9a-f]{40,64}$/.test(head))
-    .map((commit) => ({ name: 'HEAD', commit }));
+  const stashed = isReftable
+    ? await ask('log', '--walk-reflogs', '--format=%H', 'refs/stash', '--')
+    : reflog.map((line) => line.split(' ')[1] ?? '');
+  const stashes = [...stashed, ...AUTOSTASHES.map((file) => readText(join(gitDir, file)).trim())];
+  const listed = isReftable ? await ask('worktree', 'list', '--porcelain') : readAll('HEAD');
+  const heads = [...listed.map((line) => line.replace(/^HEAD /, '')), ...readAll('MERGE_HEAD')];
+  const isCommit = (text: string): boolean => /^(?!0+$)[0-9a-f]{40,64}$/.test(text);
+  return [
+    ...stashes
+      .filter(isCommit)
+      .flatMap((commit) => ['', '^2', '^3'].map((parent) => ({ name: 'stash', commit: commit + parent }))),
+    ...heads.filter(isCommit).map((commit) => ({ name: 'HEAD', commit })),
+  ];
 }
 
 interface Blob {

@@ -13,6 +13,7 @@ export interface JournalLine {
   id: string;
   seg: string;
   how: Origin;
+  /** Where it was written, so that a rejected branch can be discarded by its name. */
   branch: string;
   /** A remote branch has it. */
   published?: true;
@@ -26,8 +27,9 @@ export interface Journal {
   damaged: { how: Origin; ids: string[]; segs: string[] }[];
 }
 
-const formatJournalLine = ({ record, ...head }: JournalLine): string =>
-  `${JSON.stringify(head).slice(0, -1)},"record":${record}}\n`;
+/** The id comes first: where a line end is damaged, the next line is found by it. */
+const formatJournalLine = ({ id, seg, how, branch, published, record }: JournalLine): string =>
+  `${JSON.stringify({ id, seg, how, branch, published }).slice(0, -1)},"record":${record}}\n`;
 
 /** Checks each line by its hash. */
 export function parseJournal(text: string): Journal {
@@ -35,11 +37,13 @@ export function parseJournal(text: string): Journal {
   for (const raw of text.split('\n')) {
     if (raw === '') continue;
     const whole = parseJournalLine(raw);
-    // A damaged line end joins two lines. The second one may be whole.
-    const at = raw.lastIndexOf('{"id":"');
-    const tail = whole || at <= 0 ? null : parseJournalLine(raw.slice(at));
-    for (const line of [whole, tail]) if (line) journal.lines.push(line);
-    if (!whole) journal.damaged.push(describeDamaged(tail ? raw.slice(0, at) : raw));
+    // A damaged line end joins two lines. Each may be whole.
+    for (const part of whole ? [] : raw.split(/(?=\{"id":"[0-9a-f]{64}")/)) {
+      const line = parseJournalLine(part.slice(0, part.lastIndexOf('}') + 1));
+      if (line) journal.lines.push(line);
+      else journal.damaged.push(describeDamaged(part));
+    }
+    if (whole) journal.lines.push(whole);
   }
   return journal;
 }
@@ -52,7 +56,7 @@ function parseJournalLine(raw: string): JournalLine | null {
     const record = raw.slice(at + 10, -1);
     const isOwn = recordId(record) === head.id || isTombstoneOf(head.id, record);
     const isWhole = raw.endsWith('}') && isOwn && record.includes(`"seg":"${head.seg}"`);
-    return isWhole && /^[sw]$/.test(head.how) && typeof head.branch === 'string' ? { ...head, record } : null;
+    return isWhole && /^[sw]$/.test(head.how) ? { ...head, record } : null;
   } catch {
     return null;
   }
@@ -87,8 +91,8 @@ export const journalFiles = (context: Context): string[] =>
 
 /** Journal lines for records that this worktree wrote. */
 export function writtenHere(context: Context, seg: string, records: readonly string[]): JournalLine[] {
-  const common = { seg, branch: currentBranch(context), how: 'w' as const };
-  return records.map((record) => ({ ...common, id: recordId(record), record }));
+  const branch = currentBranch(context);
+  return records.map((record) => ({ id: recordId(record), seg, how: 'w', branch, record }));
 }
 
 /** Not synced: the record itself is, and the journal only helps to find it again. */

@@ -39,6 +39,9 @@ export const anchorsFile = ({ state }: Layout): string => join(state, 'anchors.j
 export const readAnchors = ({ layout }: Context): Record<string, string> =>
   readHint(anchorsFile(layout), MAX_CACHE_BYTES) ?? {};
 
+/** The branch checked out, or the commit of a detached HEAD. */
+export const anchorName = ({ refs, head }: Pick<Place, 'refs' | 'head'>): string => refs.branch ?? head ?? '';
+
 export async function readPlace(context: Context, objects: LedgerObjects) {
   const here = listForReading(context);
   const refs = await readRefs(context);
@@ -78,7 +81,7 @@ export function ifWritable<T>(context: Context, work: () => T, otherwise: () => 
 /** Covers all inputs of a verification. Backup refs are left out: forge made them from this working tree. */
 export function digestOfPlace(context: Context, { listed, refs, head }: Place): string {
   const all = refs.all.filter(({ name }) => !name.startsWith('refs/forge/backup/'));
-  const here = [digestOf(listed), head, currentBranch(context), gitDirIdentity(context)];
+  const here = [digestOf(listed), head, gitDirIdentity(context)];
   const known = [anchorsFile(context.layout), ...journalFiles(context)].map((path) => [path, stampOf(path)]);
   return recordId(JSON.stringify([here, { ...refs, all }, known]));
 }
@@ -150,9 +153,9 @@ const idsOf = (lines: readonly { id: string }[]): Set<string> => new Set(lines.m
 
 /** Each absent record once, as the strongest source knows it. The journal adds who wrote it. */
 async function findAbsent(sources: Sources): Promise<AbsentRecord[]> {
-  const { context, objects, graph, own, head, headTree, incomplete } = sources;
+  const { context, objects, graph, own, refs, head, headTree, incomplete } = sources;
   const journaled = new Map(absentInJournal(own.lines, graph).map((record) => [record.id, record]));
-  const anchor = readAnchors(context)[currentBranch(context)];
+  const anchor = readAnchors(context)[anchorName({ refs, head })];
   const isRewound = anchor !== undefined && anchor !== head;
   const known = [
     ...(await absentFromTree(sources, headTree, 'head', incomplete)),

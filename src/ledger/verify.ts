@@ -10,7 +10,7 @@ import type { Context } from '../project/project.js';
 import { append, keepLedgerId } from './append.js';
 import { putBack } from './chains.js';
 import { type Comparison, compare, describeRecords, type Finding, makeFinding, ofLevel } from './compare.js';
-import { currentBranch, openCache } from './files.js';
+import { openCache } from './files.js';
 import { type Refs, withObjects } from './git.js';
 import { type AbsentRecord, type OpenReview, openDamage, openHalts } from './graph.js';
 import {
@@ -21,6 +21,7 @@ import {
   rewriteJournal,
 } from './journal.js';
 import {
+  anchorName,
   anchorsFile,
   digestOfPlace,
   ifWritable,
@@ -97,7 +98,7 @@ function keepIntact(context: Context, place: Place, verdict: Verdict): void {
 
 /** Writes what follows from a comparison. Only reports if another process has changed the ledger meanwhile. */
 function settle(context: Context, observation: Observation, comparison: Comparison): Finding[] {
-  const { snapshot, own, head } = observation;
+  const { snapshot, own } = observation;
   const { findings, putBack: wanted } = comparison;
   const work = (): Finding[] => {
     const isSame =
@@ -107,7 +108,7 @@ function settle(context: Context, observation: Observation, comparison: Comparis
     updateJournal(context, observation, comparison);
     keepLedgerId(context, snapshot.graph.ledger());
     if (ofLevel(findings, 'damage').length > 0) return reportOnly(comparison);
-    moveAnchor(context, head);
+    moveAnchor(context, observation);
     const ids = putBack(context, observation, wanted);
     const isDone = ({ id }: AbsentRecord): boolean => ids.includes(id);
     const lost = wanted.filter((record) => !isDone(record));
@@ -125,7 +126,7 @@ function recordPutBack(context: Context, records: readonly AbsentRecord[]): Find
 }
 
 const describeLost = (records: readonly AbsentRecord[], hint = 'forge memory verify'): Finding[] =>
-  describeRecords('missing', records, '{count} written here are missing', { hint });
+  describeRecords('missing', records, 'missing: {count} written here', { hint });
 
 /** Appends to the journal, or rewrites it if a line was repaired, published, dropped or forgotten. */
 function updateJournal(context: Context, { own, standing }: Observation, { forgotten }: Comparison): void {
@@ -139,8 +140,9 @@ function updateJournal(context: Context, { own, standing }: Observation, { forgo
   else rewriteJournal(ownJournalFile(context), [...lines.values()]);
 }
 
-function moveAnchor(context: Context, head: string | null): void {
-  const branch = currentBranch(context);
+function moveAnchor(context: Context, place: Pick<Place, 'refs' | 'head'>): void {
+  const { head } = place;
+  const branch = anchorName(place);
   const anchors = readAnchors(context);
   if (head === null || branch === '' || anchors[branch] === head) return;
   const path = anchorsFile(context.layout);

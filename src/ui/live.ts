@@ -58,6 +58,7 @@ export function watchMemory(
     if (git === null) return;
     add(git, (name) => GIT_NAMES.test(name));
     add(join(git, 'logs'), (name) => name === 'HEAD');
+    add(join(git, 'reftable'), (name) => name === 'tables.list');
   };
   watchAll();
   return {

@@ -75,6 +75,16 @@ const PLACES: Flows = {
       await desk.verify();
       desk.git('branch', '-qD', 'idea');
     },
+    'clean, where the line before it in the journal has lost its end': async (desk) => {
+      await desk.record();
+      desk.commit();
+      await desk.verify();
+      await desk.record();
+      const lines = desk.read(JOURNAL).trimEnd().split('\n');
+      const last = lines.pop();
+      desk.write(JOURNAL, `${lines.join('\n')}J${last}\n`);
+      desk.git('clean', '-qfd');
+    },
     'clean after a redaction, for the records beside it': async (desk) => {
       const [secret = ''] = await desk.note('The old name');
       await desk.note();

@@ -267,7 +267,7 @@ describe('the session-end commit and programs of the repository', () => {
     expect(typedError(project, ['session', 'start'])).toMatchObject({ exitCode: 6, code: 'git.failed' });
 
     expect(trap.sprung()).toEqual([]);
-    expect(() => project.git('log')).toThrow();
+    expect(() => project.git('cat-file', '-p', first)).toThrow();
     expect(trap.sprung()).not.toEqual([]);
   });
 

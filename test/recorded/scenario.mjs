@@ -640,7 +640,7 @@ const checkpoints = {
     { forge: 'session start', quiet: true },
     { forge: 'feature verify SLUG-1', quiet: true },
     'checkpoint create --verify "node -e process.exit(1)"',
-    'checkpoint create --verify "node missing.js"',
+    'checkpoint create --verify "ls missing.js"',
     'checkpoint create --dry-run',
     'checkpoint create -m "No punctuation in slugs"',
     'checkpoint create SX9-123 --verify "node check.js"',

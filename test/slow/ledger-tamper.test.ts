@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { kills } from '../support/kills.js';
 import { tamperedWorld } from '../support/ledger-tamper.js';
 
-const seeds = [1, 2, 3];
+/** `FORGE_SOAK=17,18` plays these seeds. */
+const soak = process.env.FORGE_SOAK ?? '';
+const seeds = soak.includes(',') ? soak.split(',').map(Number) : [1, 2, 3];
 /** Per seed: 300 of them in the long run. */
 const EDITS = kills(25, 100);
 

@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { append } from '../../src/ledger/append.js';
+import { segmentOf } from '../../src/ledger/container.js';
 import type { Verdict } from '../../src/ledger/verify.js';
 import { type Desk, randomOf, World } from './ledger-world.js';
 
@@ -59,8 +60,8 @@ export const TAMPERS: Record<string, Tamper> = {
     return '';
   },
   'file renamed': (desk, name, random) => {
-    const to =
-      random(2) === 0 ? name.replace('.jsonl', '.bak') : name.replace(/.{8}\.jsonl/, '0123abcd.jsonl');
+    const seg = segmentOf(name) ?? '';
+    const to = random(2) === 0 ? name.replace('.jsonl', '.bak') : name.replace(seg, '0123abcd');
     renameSync(join(desk.ledger, name), join(desk.ledger, to));
     return to;
   },

@@ -36,7 +36,7 @@ export function withLedgerLock<T>(context: Context, work: () => T, waitMs?: numb
   return context.disk.withLock(work, waitMs);
 }
 
-/** As git's file names it: a commit if detached, and nothing known in git's newer storage of refs. */
+/** The branch in git's HEAD file, or the commit of a detached HEAD. With reftable the file has only a placeholder. */
 export function currentBranch({ repository }: Context): string {
   const head = repository ? readText(join(repository.gitDir, 'HEAD')) : '';
   return head.trim().replace(/^ref: (refs\/heads\/)?/, '');
@@ -44,7 +44,7 @@ export function currentBranch({ repository }: Context): string {
 
 /**
  * Changes when git may have stored the open file. The log of HEAD grows with every move of HEAD, also with one that
- * comes back. Git's newer storage of refs has another list instead. An append starts no git process.
+ * comes back; with reftable, its list of tables changes. An append starts no git process.
  */
 export function gitStamp(context: Context): string {
   const { repository } = context;

@@ -27,7 +27,7 @@ export interface Journal {
   damaged: { how: Origin; ids: string[]; segs: string[] }[];
 }
 
-/** The id comes first: where a line end is damaged, the next line is found by it. */
+/** The id comes first, so that a line is found behind one that has no end. */
 const formatJournalLine = ({ id, seg, how, branch, published, record }: JournalLine): string =>
   `${JSON.stringify({ id, seg, how, branch, published }).slice(0, -1)},"record":${record}}\n`;
 
@@ -37,7 +37,7 @@ export function parseJournal(text: string): Journal {
   for (const raw of text.split('\n')) {
     if (raw === '') continue;
     const whole = parseJournalLine(raw);
-    // A damaged line end joins two lines. Each may be whole.
+    // A write that was cut short, or a damaged line end, joins two lines. Each may be whole.
     for (const part of whole ? [] : raw.split(/(?=\{"id":"[0-9a-f]{64}")/)) {
       const line = parseJournalLine(part.slice(0, part.lastIndexOf('}') + 1));
       if (line) journal.lines.push(line);

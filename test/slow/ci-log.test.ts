@@ -163,7 +163,9 @@ describe('forge ci: problems that the author cannot fix', () => {
     expect([later.exitCode, later.states[4], messages(later).length]).toEqual([0, 'warned', 1]);
     expect(later.checks[4]?.findings[0]?.fix).toMatch(/^git fetch upstream tag /);
     // There the author of the oldest commit would be named.
-    const [message] = messages(await ci(cloneOf(project, '--depth=2'), ['--range', 'HEAD~1..HEAD']));
+    const shallow = cloneOf(project, '--depth=2');
+    shallow.git('config', 'log.showRoot', 'false');
+    const [message] = messages(await ci(shallow, ['--range', 'HEAD~1..HEAD']));
     expect(message).toMatch(/ Its author has to push it: git push origin checkpoint\/X-v1$/);
   });
 

@@ -119,10 +119,7 @@ async function reasonOf(project: Project, task: string, env: NodeJS.ProcessEnv) 
 }
 
 describe.skipIf(!hasNats)('claims with NATS', () => {
-  // A start waits 300 ms for the server at most, which a busy machine may exceed.
-  it('EVT-03 a focus claims its task, another focus and the end of the session free it', {
-    retry: 3,
-  }, async () => {
+  it('EVT-03 a focus claims its task, another focus and the end of the session free it', async () => {
     const { env, first, second } = await connected();
     await forgeJson(first, ['start', 'F-1'], { env });
     expect(await forgeError(second, ['start', 'F-1'], { env })).toMatchObject(held);

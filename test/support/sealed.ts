@@ -28,7 +28,7 @@ writeFileSync(
     '[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tautocrlf = false',
     // git refuses the file protocol in submodules unless told otherwise.
     '[protocol "file"]\n\tallow = always\n[advice]\n\tdetachedHead = false',
-    // What people set for themselves changes nothing that forge does.
+    // Settings of a person that must not change what forge does.
     '[submodule]\n\trecurse = true\n[grep]\n\tcolumn = true\n\tpatternType = perl',
     '[log]\n\tfollow = true\n\tdiffMerges = first-parent\n\tdate = relative',
     '[diff]\n\trenames = copies\n[status]\n\tshort = true\n\trelativePaths = false\n',

@@ -106,6 +106,7 @@ export function namedStart(env: Env, remote: string): NamedStart | null {
   }
   const event = readEvent(env);
   const ids: [from: string, id: unknown, isBase: boolean][] = [
+    ['CI_MERGE_REQUEST_TARGET_BRANCH_SHA', env.CI_MERGE_REQUEST_TARGET_BRANCH_SHA, true],
     ['CI_MERGE_REQUEST_DIFF_BASE_SHA', env.CI_MERGE_REQUEST_DIFF_BASE_SHA, true],
     ['CI_COMMIT_BEFORE_SHA', env.CI_COMMIT_BEFORE_SHA, false],
     ['GITHUB_EVENT_PATH (base_sha)', event.merge_group?.base_sha, true],

@@ -27,7 +27,9 @@ const PATCH = [
 const STILL = ['-c', 'diff.autoRefreshIndex=false'];
 /** The message is indented. */
 const FORM = '--format=commit %H%n%w(0,4,4)%B';
-const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', FORM, '--encoding=UTF-8'];
+/** A merge adds what none of its parents has, in git's combined format, which knows no --text. */
+const MERGES = ['--diff-merges=dense-combined', '--no-follow', '--no-notes', FORM, '--encoding=UTF-8'];
+const AS_TEXT = ['-c', 'diff.default.binary=false'];
 
 /** The staged changes. `tracked`: including those that `git commit -a` would stage. */
 export const readStaged = (git: Git, onAdded: OnAdded, tracked = false): Promise<void> =>
@@ -35,7 +37,7 @@ export const readStaged = (git: Git, onAdded: OnAdded, tracked = false): Promise
 
 /** What a range's commits add (`A..B`, or ids, `^` in front of excluded ones), with messages. Exit 6 for an invalid one. */
 export const readRange = (git: Git, range: string | readonly string[], onAdded: OnAdded): Promise<void> =>
-  read(git, ['log', ...LOG, ...PATCH, '--end-of-options', ...[range].flat(), '--'], onAdded);
+  read(git, [...AS_TEXT, 'log', ...MERGES, ...PATCH, '--end-of-options', ...[range].flat(), '--'], onAdded);
 
 async function read(git: Git, args: readonly string[], onAdded: OnAdded): Promise<void> {
   const reader = new PatchReader(onAdded);
@@ -45,8 +47,8 @@ async function read(git: Git, args: readonly string[], onAdded: OnAdded): Promis
 }
 
 /**
- * Reads a patch in chunks. Git indents messages and marks each line of a file, so no commit or file can imitate git's own
- * lines. Consecutive lines become one text, because a key may span several.
+ * Reads a patch in chunks. Git indents messages and marks each line of a file, in a merge by one of " +-" for each parent,
+ * so no commit or file can imitate git's own lines. Consecutive lines become one text, because a key may span several.
  */
 class PatchReader {
   // One more byte for the mark.
@@ -56,6 +58,8 @@ class PatchReader {
   private file = '';
   private newLine = 1;
   private height = 0;
+  /** Parents of the merge whose hunk this is; else 0. */
+  private parents = 0;
 
   constructor(private readonly onAdded: OnAdded) {}
 
@@ -70,6 +74,14 @@ class PatchReader {
 
   private line(bytes: Buffer, isWhole: boolean): void {
     const start = bytes.toString('latin1', 0, 80);
+    if (this.parents > 0 && /^[ +-]/.test(start)) {
+      const marks = start.slice(0, this.parents);
+      if (isWhole && /^\++$/.test(marks))
+        this.add(this.file, this.newLine, bytes.toString('utf8', this.parents));
+      if (!marks.includes('-')) this.newLine++;
+      return;
+    }
+    this.parents = 0;
     if (start.startsWith(GAINED)) {
       if (isWhole) this.add(this.file, this.newLine, bytes.toString('utf8', 1));
       this.newLine++;
@@ -78,7 +90,10 @@ class PatchReader {
       this.end();
       this.commit = start.slice('commit '.length);
     } else if (start.startsWith('+++ ')) this.file = parsePath(bytes);
-    else if (start.startsWith('@@')) this.newLine = Number(/ \+(\d+)/.exec(start)?.[1] ?? 1);
+    else if (start.startsWith('@@')) {
+      this.newLine = Number(/ \+(\d+)/.exec(start)?.[1] ?? 1);
+      this.parents = start.startsWith('@@@') ? start.search(/[^@]/) - 1 : 0;
+    }
   }
 
   private add(file: string, line: number, text: string): void {

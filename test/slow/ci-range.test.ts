@@ -89,6 +89,12 @@ describe('forge ci: the range', () => {
       'CI_MERGE_REQUEST_DIFF_BASE_SHA',
       '2',
     ]);
+    // In a pipeline of merged results, HEAD has the target branch's commits too.
+    const merged = { CI_MERGE_REQUEST_DIFF_BASE_SHA: base, CI_MERGE_REQUEST_TARGET_BRANCH_SHA: first };
+    expect((await seen(clone, { ...env, ...merged })).slice(1)).toEqual([
+      'CI_MERGE_REQUEST_TARGET_BRANCH_SHA',
+      '1',
+    ]);
     const pushed = [`${first.slice(0, 12)}..HEAD`, 'CI_COMMIT_BEFORE_SHA', '1'];
     expect(await seen(clone, { ...env, CI_COMMIT_BEFORE_SHA: first })).toEqual(pushed);
     expect((await seen(clone, env))[1]).toBe('where it left origin/main');

@@ -106,6 +106,29 @@ describe('forge guard scan', () => {
     expect(both.exitCode).toBe(2);
   });
 
+  it('LTM-13 of a merge, finds what it adds itself, and of its branches only the commits in the range', async () => {
+    const project = makeRepository();
+    const [theirs, ours, own] = [SAMPLES.secret(), SAMPLES.iban(), SAMPLES.card()];
+    project.git('switch', '-qc', 'side');
+    project.write('ours.txt', `${ours}\n`);
+    commitAll(project, 'Ours');
+    project.git('switch', '-q', 'main');
+    project.write('theirs.txt', `a\n${theirs}\n`);
+    commitAll(project, 'Theirs');
+    project.git('switch', '-q', 'side');
+    project.git('merge', '-q', '--no-commit', 'main');
+    // Lines that look like those of a patch or of a message.
+    const lines = ['+++ b/x', '@@@ -1,1 -1,1 +9,1 @@@', '', '    x', 'commit 1', own];
+    project.write('theirs.txt', ['a', ...lines, theirs, ''].join('\n'));
+    project.write('nul.txt', `\u0000\n${own}\n`);
+    commitAll(project, 'Merge');
+    const found = async (range: string) =>
+      (await scan(project, '--range', range)).findings.map(({ file, line }) => `${file}:${line}`).sort();
+    expect(await found('HEAD^!')).toEqual(['nul.txt:2', 'theirs.txt:7']);
+    expect(await found('main..HEAD')).toEqual(['nul.txt:2', 'ours.txt:1', 'theirs.txt:7']);
+    expect(await found('HEAD^1..HEAD')).toEqual(['nul.txt:2', 'theirs.txt:2', 'theirs.txt:7']);
+  });
+
   it('LTM-13 needs neither git nor a .forge/', async () => {
     const project = makePlainProject();
     project.write('a/b.txt', `${SAMPLES.iban()}\n`);

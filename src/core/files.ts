@@ -99,6 +99,9 @@ export function readTarget(path: string, max: number): Buffer | null {
 export const formatStamp = ({ dev, ino, size, mtimeMs, ctimeMs }: fs.Stats): string =>
   `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 
+/** When a file changed at the latest, in ms. exFAT, FAT and older network file systems cut it to 1 or 2 seconds. */
+export const changedBy = ({ ctimeMs }: fs.Stats): number => (ctimeMs % 1000 === 0 ? ctimeMs + 2000 : ctimeMs);
+
 /** '' if there is no file. */
 export function stampOf(path: string): string {
   const stat = fs.lstatSync(path, { throwIfNoEntry: false });

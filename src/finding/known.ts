@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readPlain } from '../core/files.js';
+import { changedBy, readPlain } from '../core/files.js';
 import { countTokens, oneLine, sha256 } from '../core/text.js';
 import { maskText } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
@@ -84,7 +84,7 @@ function readOwn({ layout }: Context, path: string): { bytes: Buffer; sha: strin
     if (!stats.isFile() || stats.size > MAX_FILE || !isInside(realpathSync(path), realpathSync(layout.root)))
       return null;
     const bytes = readFileSync(path);
-    return { bytes, sha: sha256(bytes), changed: stats.ctimeMs };
+    return { bytes, sha: sha256(bytes), changed: changedBy(stats) };
   } catch {
     return null;
   }
@@ -182,8 +182,9 @@ function lastChange(root: string, path: string, asked: Place, countsFolders = tr
   const isDeep = asked.kind === 'search' || /\*\*|\//.test(asked.glob);
   let last = { path, at: 0 };
   let left = MAX_ENTRIES;
-  const note = (name: string, { ctimeMs }: Stats): void => {
-    if (ctimeMs > last.at) last = { path: name, at: ctimeMs };
+  const note = (name: string, stats: Stats): void => {
+    const at = changedBy(stats);
+    if (at > last.at) last = { path: name, at };
   };
   const visit = (name: string, stats: Stats): void => {
     if (!stats.isDirectory() || countsFolders) note(name, stats);

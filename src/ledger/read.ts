@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
-import { formatStamp, readPlain } from '../core/files.js';
+import { changedBy, formatStamp, readPlain } from '../core/files.js';
 import { compareText } from '../core/text.js';
 import type { Context } from '../project/project.js';
 import {
@@ -45,8 +45,8 @@ export function listContainers({ layout, disk }: Context): Listed[] {
   return names.flatMap((name) => {
     const stat = lstatSync(`${folder}/${name}`, { throwIfNoEntry: false });
     if (!stat || (name.startsWith('.') && name.endsWith('.tmp'))) return [];
-    const { size, ctimeMs: changedAt } = stat;
-    return [{ name, stamp: formatStamp(stat), size, isFile: stat.isFile(), changedAt }];
+    const [stamp, changedAt] = [formatStamp(stat), changedBy(stat)];
+    return [{ name, stamp, size: stat.size, isFile: stat.isFile(), changedAt }];
   });
 }
 

@@ -1,8 +1,17 @@
-import fs, { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  type Stats,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
+  changedBy,
   createFile,
   diskError,
   readTarget,
@@ -135,4 +144,9 @@ describe('a file outside .forge/', () => {
     const error = failure(() => readProjectFile('/nonexistent/home', '.claude/settings.json', true));
     expect(error).toMatchObject({ exit: 6, code: 'disk.enoent' });
   });
+});
+
+it('EXM-03 a file system that cuts times to seconds may have changed a file up to 2 s later', () => {
+  const at = (ctimeMs: number) => changedBy({ ctimeMs } as Stats);
+  expect([at(5000), at(5000.25), at(5001)]).toEqual([7000, 5000.25, 5001]);
 });

@@ -286,32 +286,50 @@ export async function runTest(
 const NOTHING_RAN: readonly RegExp[] = [
   // go test: `ok  example.com/a  0.1s [no tests to run]`, `?  example.com/b  [no test files]`
   /\[(?:no tests to run|no test files|setup failed)\]$/m,
-  // cargo test, node --test
-  /^test result: ok\. 0 passed;/m,
-  /^(?:#|ℹ) pass 0$/m,
-  // pytest, unittest, mocha, jest and vitest, rspec, phpunit
+  // cargo test and nextest, node --test, deno
+  /^(?:test result: ok\. 0 passed;| *Summary \[.*\] +0 tests run:|error: no tests to run$)/m,
+  /^(?:(?:#|ℹ) pass 0$|ok \| 0 passed |error: No test modules found$)/m,
+  // pytest, unittest, mocha, jest and vitest
   /^=* *(?:no tests (?:ran|collected)\b|\d+ (?:deselected|skipped)(?:, \d+ (?:deselected|skipped|warnings?))* in )/m,
   /^Ran (?:0 tests in |(\d+) tests? in .*\n+OK \(skipped=\1\)$)/m,
   /^\s*0 passing\b/m,
   /^No tests? (?:files )?found, exiting with code 0/m,
-  /^ *Tests:? +(?:\d+ (?:skipped|todo)[,| ]*)+(?:\d+ total|\(\d+\))$/m,
-  /^(?:0 examples, 0 failures|(\d+) examples?, 0 failures, \1 pending)/m,
-  /^No tests executed!/m,
+  // phpunit and pest, which counts as jest does
+  /^ *Tests:? +(?:\d+ (?:skipped|todos?)[,| ]*)+(?:\d+ total|\(\d+(?: assertions)?\))$/m,
+  /^(?:No tests executed!|\s*(?:[A-Z]+ +)?No tests found\.$)/m,
+  // rspec, minitest, ExUnit
+  /^(?:0 (?:examples|tests), 0 failures|(\d+) (?:example|test)s?, 0 failures, \1 (?:pending|excluded|skipped)|Finished in .*\n0 failures\b)/m,
+  /^(\d+) (?:runs|tests), \d+ assertions, 0 failures, 0 errors, \1 (?:skips|pendings)/m,
+  /^There are no tests to run|\bbut no test was executed$/m,
+  // maven, gradle, .NET, XCTest and Swift Testing
+  /^(?:\[\w+\] +)?(?:Tests run: (\d+), Failures: 0, Errors: 0, Skipped: \1\b|No tests to run\.|Tests are skipped\.)/m,
+  /\bNo tests (?:matching pattern .+ )?were executed!|^> Task (?!:buildSrc:)\S*:(?:test|\w+Test) (?:NO-SOURCE|SKIPPED)$/m,
+  /\bNo tests found for given includes\b|^ *No test (?:is available in|matches the given testcase filter) /m,
+  /^ *(?:(?:Passed|Skipped)! +- Failed: +0, Passed: +0,|Test summary: total: 0,|Test run summary: Zero tests ran)/m,
+  /^\s*Executed (?:0 tests,|(\d+) tests?, with \1 tests? skipped)|\bTest run with 0 tests /m,
   // ctest, make with a file called test, and pnpm
   /^No tests were found!!!$/m,
   /^g?make: (?:Nothing to be done for )?'[\w-]*(?:test|check)[\w-]*'(?: is up to date)?\.\s*$/,
   /^(?:None of the selected packages has a "|No projects matched the filters)/m,
 ];
 
-/** How they report that a test ran. One command may use several runners. */
+/** How they report that a test ran, or that one did not compile. One command may use several runners. */
 const SOME_RAN: readonly RegExp[] = [
-  /^(?:ok|FAIL)\s+\S+\s+(?:\d[\d.]*s|\(cached\)|\[build failed\])$/m,
+  /^(?:ok|FAIL)\s+\S+\s+(?:\d[\d.]*s|\(cached\)|\[build failed\])(?:\s+coverage: (?!.*\[no tests to run\]).*)?$/m,
   // cargo prints one result for each target, and an error if one of them ended without.
-  /^(?:test result: (?:FAILED|ok\. [1-9])|error: (?:test failed|could not compile))/m,
-  /^(?:#|ℹ) (?:pass|fail|cancelled) [1-9]/m,
+  /^(?:test result: (?:FAILED|ok\. [1-9])|error: (?:test failed|could not compile)| *Summary \[.*\] +[1-9][\d/]* tests? run:)/m,
+  /^(?:(?:#|ℹ) (?:pass|fail|cancelled) [1-9]|ok \| [1-9]|FAILED \| )/m,
   /^=* *(?:.*, )?\d+ (?:passed|failed|errors?)\b.* in /m,
   /^\s*[1-9]\d* (?:passing|failing)\b/m,
   /^ *Tests:? .*\d+ (?:passed|failed)\b/m,
+  /^(?!(\d+) \w+, 0 failures, \1 )(?:.*, )?[1-9]\d* (?:examples?|(?:doc)?tests?|propert(?:y|ies)), \d+ failure/m,
+  /^(\d+) (?:runs|tests), \d+ assertions, \d+ failures, \d+ errors, (?!\1 )/m,
+  /^(?:\[\w+\] +)?Tests run: (\d+), Failures: \d+, Errors: \d+, Skipped: (?!\1\b)/m,
+  /^\[ERROR\] Failed to execute goal \S+:[\w-]*[cC]ompile\w* /m,
+  /^(?:> Task \S*:(?:(?:test|\w+Test)(?: UP-TO-DATE| FROM-CACHE)?|compile\w+ FAILED)|\d+ tests? completed, \d+ failed.*)$/m,
+  /^ *(?:(?:Pass|Fail)ed! +- Failed: +(?:[1-9]|0, Passed: +[1-9])|(?:Total tests|Test summary: total): [1-9])/m,
+  /^Test run summary: (?:Pass|Fail)ed!|: error [A-Z]+\d+: /m,
+  /^\s*Executed (?!0 )(\d+) tests?, with (?!\1 tests? skipped)|\bTest run with [1-9]\d* tests? /m,
 ];
 
 /** How python, npm, cargo, go and make report that what they should run is missing. */

@@ -245,16 +245,148 @@ describe('a new feature', () => {
     ['make', "make: Nothing to be done for 'check'.\n"],
     ['pnpm', 'No projects matched the filters in "/a"\n'],
   ])('FEA-05 a run of %s in which no test ran is not a pass', async (_, output) => {
-    const project = await printing(output);
+    const result = 'test result: ok. 3 passed; 0 failed\n';
+    const some = `ok  \texample.com/c\t0.2s\nrunning 3 tests\n${result}  2 passing (1ms)\n=== 2 passed in 0.1s ===\n`;
+    await expectNotRun(output, some);
+  });
+
+  /** A run that prints `nothing` is no pass. With `some`, which another module printed, it is one. */
+  async function expectNotRun(nothing: string, some: string): Promise<void> {
+    const project = await printing(nothing);
     const { exitCode, stdout } = await runForge(project, ['feature', 'verify', 'A']);
     expect([exitCode, stdout]).toEqual([6, expect.stringContaining('not run (no test ran)')]);
-    const result = 'test result: ok. 3 passed; 0 failed\n';
-    project.write(
-      'output.txt',
-      `${output}ok  \texample.com/c\t0.2s\nrunning 3 tests\n${result}  2 passing (1ms)\n=== 2 passed in 0.1s ===\n`,
-    );
-    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    for (const output of [nothing + some, some + nothing]) {
+      project.write('output.txt', output);
+      expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    }
+  }
+
+  const none = 'Tests run: 0, Failures: 0, Errors: 0, Skipped: 0';
+  const oneOfTwo = 'Tests run: 2, Failures: 0, Errors: 0, Skipped: 1';
+  const netCounts = (passed: number, total: number) =>
+    `Failed:     0, Passed:     ${passed}, Skipped:     1, Total:     ${total}, Duration: 9 ms - B.dll (net8.0)\n`;
+  const xcCounts = (count: string) => `\t Executed ${count} (0 unexpected) in 0.000 (0.001) seconds\n`;
+  it.each([
+    [
+      'go -cover',
+      'ok  \tx/a\t0.1s\tcoverage: 0.0% of statements [no tests to run]\n',
+      'ok  \tx/c\t0.1s\tcoverage: 50.0% of statements in ./...\n',
+    ],
+    ['maven', `Results :\n\n${none}\n`, `${oneOfTwo}\n`],
+    ['maven', `[INFO] Results:\n[INFO] \n[INFO] ${none}\n`, `[WARNING] ${oneOfTwo}\n`],
+    [
+      'maven',
+      '[WARNING] Tests run: 4, Failures: 0, Errors: 0, Skipped: 4\n',
+      '[INFO] Tests run: 40, Failures: 0, Errors: 0, Skipped: 4, Time elapsed: 0.1 s -- in ATest\n',
+    ],
+    ['maven', '[INFO] No tests to run.\n', `[WARNING] ${oneOfTwo}\n`],
+    ['maven', '[INFO] Tests are skipped.\n', `[WARNING] ${oneOfTwo}\n`],
+    [
+      'gradle',
+      '> Task :lib:compileTestJava NO-SOURCE\n> Task :lib:test NO-SOURCE\n',
+      '> Task :app:processTestResources NO-SOURCE\n> Task :app:test\n',
+    ],
+    ['gradle', '> Task :app:integrationTest SKIPPED\n', '> Task :app:testDebugUnitTest UP-TO-DATE\n'],
+    [
+      '.NET',
+      'No test is available in /a/bin/A.dll. Make sure that test discoverer & executors are registered.\n',
+      `Passed!  - ${netCounts(3, 4)}`,
+    ],
+    [
+      '.NET',
+      'No test matches the given testcase filter `x` in /a/A.dll\n',
+      'Total tests: 3\n     Passed: 3\n',
+    ],
+    ['.NET', `Skipped! - ${netCounts(0, 1)}`, `Passed!  - ${netCounts(3, 4)}`],
+    [
+      '.NET',
+      'Test summary: total: 0, failed: 0, succeeded: 0, skipped: 0, duration: 0.2s\n',
+      'Test summary: total: 2, failed: 0, succeeded: 2, skipped: 0, duration: 0.2s\n',
+    ],
+    [
+      'deno',
+      '\nok | 0 passed | 0 failed | 5 filtered out (0ms)\n',
+      '\nok | 1 passed (2 steps) | 0 failed (3ms)\n',
+    ],
+    [
+      'minitest',
+      '0 runs, 0 assertions, 0 failures, 0 errors, 0 skips\n',
+      '3 runs, 4 assertions, 0 failures, 0 errors, 1 skips\n',
+    ],
+    [
+      'minitest',
+      '3 runs, 0 assertions, 0 failures, 0 errors, 3 skips\n',
+      '30 runs, 4 assertions, 0 failures, 0 errors, 3 skips\n',
+    ],
+    [
+      'cargo nextest',
+      '     Summary [   0.001s] 0 tests run: 0 passed, 5 skipped\n',
+      '     Summary [   0.012s] 1 test run: 1 passed, 5 skipped\n',
+    ],
+    ['Pest', '\n   INFO  No tests found.\n\n', '  Tests:    3 passed (4 assertions)\n'],
+    ['Pest', '  Tests:    2 skipped (0 assertions)\n', '  Tests:    2 skipped, 1 passed (1 assertions)\n'],
+    ['ExUnit', 'There are no tests to run\n', '7 tests, 0 failures\n'],
+    ['ExUnit', 'Finished in 0.03 seconds\n3 tests, 0 failures, 3 excluded\n', '1 test, 0 failures\n'],
+    ['ExUnit', 'Finished in 0.03 seconds\n0 failures\n', '2 doctests, 3 tests, 0 failures, 3 excluded\n'],
+    ['RSpec', '0 examples, 0 failures\n', '3 examples, 0 failures, 1 pending\n'],
+    ['XCTest', xcCounts('0 tests, with 0 failures'), xcCounts('1 test, with 0 failures')],
+    [
+      'XCTest',
+      xcCounts('2 tests, with 2 tests skipped and 0 failures'),
+      xcCounts('20 tests, with 2 tests skipped and 0 failures'),
+    ],
+    [
+      'Swift Testing',
+      `${xcCounts('0 tests, with 0 failures')}✔ Test run with 0 tests in 0 suites passed after 0.001 seconds.\n`,
+      '✔ Test run with 3 tests in 1 suite passed after 0.001 seconds.\n',
+    ],
+  ])(
+    'FEA-05 a run of %s in which no test ran is not a pass; with another module it is: %j',
+    async (...row) => {
+      await expectNotRun(row[1], row[2]);
+    },
+  );
+
+  it.each([
+    [
+      'maven',
+      'No tests matching pattern "ATest" were executed! (Set -Dsurefire.failIfNoSpecifiedTests=false)',
+    ],
+    ['gradle', '> Task :test FAILED\n> No tests found for given includes: [ATest](--tests filter)'],
+    ['deno', 'error: No test modules found'],
+    ['cargo nextest', 'error: no tests to run'],
+    ['ExUnit', 'The --only option was given to "mix test" but no test was executed'],
+    ['.NET', 'Test run summary: Zero tests ran'],
+  ])('FEA-05 a new test that %s does not find was not run', async (_, output) => {
+    const { stdout } = await firstRun(output);
+    expect(stdout).toContain('not run (no test ran)');
   });
+
+  it.each([
+    [
+      'maven',
+      '[INFO] No tests to run.\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:3.8.1:testCompile (default-testCompile) on project b',
+    ],
+    ['gradle', '> Task :lib:test NO-SOURCE\n> Task :app:compileTestJava FAILED'],
+    [
+      'gradle',
+      '> Task :lib:test NO-SOURCE\n> Task :app:test FAILED\n\n3 tests completed, 1 failed, 1 skipped',
+    ],
+    ['.NET', 'No test is available in /a/A.dll.\n/a/T.cs(3,9): error CS0103: The name does not exist'],
+    ['.NET', 'No test is available in /a/A.dll.\nFailed!  - Failed:     1, Passed:     0, Skipped:     0'],
+  ])(
+    'FEA-05 a new test in %s fails beside a module without tests, or does not compile',
+    async (_, output) => {
+      expect((await firstRun(output)).stdout).toContain('its test fails for now, as it should');
+    },
+  );
+
+  /** A feature is added whose test prints that and fails. */
+  async function firstRun(output: string) {
+    const project = await makeForge();
+    project.write('output.txt', `${output}\n`);
+    return runForge(project, ['feature', 'add', 'B', 'b', '--test', "sh -c 'cat output.txt; exit 1'"]);
+  }
 
   it.each([
     ['pytest', 's.x [100%]\n1 passed, 1 skipped, 1 xfailed in 0.01s\n'],

@@ -11,8 +11,8 @@ export function splitCommand(command: string): string[] {
   while (token.lastIndex < command.length) {
     const at = token.lastIndex;
     const match = token.exec(command);
-    if (!match) throw syntaxError(command, at);
-    const [, single, double, escaped, blanks, plain] = match;
+    const [, single, double, escaped, blanks, plain] = match ?? [];
+    if (!match || (word === null && plain?.startsWith('~/'))) throw syntaxError(command, at);
     if (blanks !== undefined) {
       if (word !== null) words.push(word);
       word = null;
@@ -56,6 +56,14 @@ export const formatArgv = (argv: readonly string[]): string =>
   argv
     .map((word) => (/^[A-Za-z0-9_@%+=:,./*-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
     .join(' ');
+
+/** The first pattern for file names among the words, and the command in a shell, which expands it; null without one. */
+export function inShell(argv: readonly string[]): { pattern: string; command: string } | null {
+  const isPattern = (word: string): boolean => /^[\w@%+=:,./*?[\]-]*[*?[][\w@%+=:,./*?[\]-]*$/.test(word);
+  const pattern = argv.find(isPattern);
+  const words = argv.map((word) => (isPattern(word) ? word : formatArgv([word])));
+  return pattern === undefined ? null : { pattern, command: formatArgv(['sh', '-c', words.join(' ')]) };
+}
 
 /** One word as a person types it in a shell. */
 export const quoteWord = (word: string): string => (/["$`\\!]/.test(word) ? formatArgv([word]) : `"${word}"`);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod/mini';
-import { formatArgv, testArgv } from '../core/argv.js';
+import { formatArgv, inShell, testArgv } from '../core/argv.js';
 import { commandEnvironment } from '../core/environment.js';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
@@ -347,7 +347,7 @@ const FAILED_IN_MAKE = /^g?make(?:\[\d+\])?: \*\*\* \[.+\] Error 12[67]$/m;
 
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
-const UNFOUND = /not found|permission denied|no such file/i;
+const UNFOUND = /not found|permission denied|no such file|could not open/i;
 
 /**
  * Why a command shows neither pass nor failure: a program is missing, or no test ran. Null when it shows one. `isFirst`: of
@@ -415,9 +415,14 @@ function isRenamed(root: string, before: Feature, after: Feature): boolean {
 }
 
 /** Why the failure of a new feature's tests shows nothing: their file may not be there yet. */
-function whyMissing(root: string, { exit_code, argv }: ProcessRun): string | null {
-  const missing = exit_code === 0 ? undefined : missingTest(root, argv);
-  return missing === undefined ? null : `${missing} does not exist yet`;
+function whyMissing(root: string, { exit_code, argv, output }: ProcessRun): string | null {
+  if (exit_code === 0) return null;
+  const missing = missingTest(root, argv);
+  if (missing !== undefined) return `${missing} does not exist yet`;
+  const shell = inShell(argv);
+  const isUnfound = (line: string): boolean => line.includes(shell?.pattern ?? '') && UNFOUND.test(line);
+  if (!shell || !output.tail.split('\n').some(isUnfound)) return null;
+  return `no shell expands ${shell.pattern} here; this does: ${shell.command}`;
 }
 
 /** FEA-05: runs a feature's new tests once. Tests that pass before the work prove nothing. */

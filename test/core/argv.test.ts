@@ -22,6 +22,7 @@ describe('splitCommand', () => {
     ['a b\\\nc \\\n"d\\\ne"', ['a', 'bc', 'de']],
     ['cargo test nats::subjects::tests::*', ['cargo', 'test', 'nats::subjects::tests::*']],
     ['pytest -k "not slow" tests/test_x.py::T', ['pytest', '-k', 'not slow', 'tests/test_x.py::T']],
+    ["a b~/c '~/d' ~e", ['a', 'b~/c', '~/d', '~e']],
     ['env A=1 x B=2', ['env', 'A=1', 'x', 'B=2']],
   ])('FEA-02 splits %j as POSIX quoting has it', (command, words) => {
     expect(splitCommand(command)).toEqual(words);
@@ -34,6 +35,7 @@ describe('splitCommand', () => {
     ['a $HOME', '$'],
     ['a "$HOME"', '$'],
     ['a `b`', '`'],
+    ['ls ~/a', '~'],
     ['a\nb', '\\n'],
   ])('B-91 refuses %j and hints at sh -c', (command, char) => {
     const error = failure(() => splitCommand(command));

@@ -127,6 +127,23 @@ describe('forge feature', () => {
     }
   });
 
+  it('FEA-05 B-91 a pattern that no shell expands is not a test that failed', async () => {
+    const project = await makeForge();
+    project.write('t/a.sh', 'test -e done\n');
+    const add = async (test: string): Promise<string> =>
+      (await runForge(project, ['feature', 'add', `It ${test}`, '--test', test])).stdout;
+    for (const [pattern, rest] of [['t/*.sh'], ['t/[a-c].sh'], ['t/?.sh', " 'two words'"]] as const) {
+      const command = `sh -c 'sh ${pattern}${(rest ?? '').replaceAll("'", "'\\''")}'`;
+      expect(await add(`sh ${pattern}${rest ?? ''}`)).toContain(
+        `not run (no shell expands ${pattern} here; this does: ${command}). Once it can run: forge done`,
+      );
+      expect(await add(command)).toContain('its test fails for now, as it should');
+    }
+    // These programs expand it themselves.
+    for (const test of ['grep -r nothing --include=*.sh t', 'node --test "t/*.test.js"'])
+      expect(await add(test)).toContain('its test fails for now, as it should');
+  });
+
   it('FEA-05 a new test that was stopped is reported as such, whatever it printed', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'features.timeout_seconds', '1']);

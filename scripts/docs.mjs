@@ -18,6 +18,7 @@ const SOURCES = `
   export * from './src/cli/groups.ts';
   export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/spec.ts';
   export * from './src/cli/about.ts';
+  export { PASSED } from './src/core/environment.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
   export { ROUTES } from './src/ui/api.ts';
   export { guardRules } from './src/guard/document.ts';
@@ -65,7 +66,7 @@ function commandSection(spec, sources) {
 }
 
 function commandsPage(groups, sources) {
-  const { EXIT_CODE_HELP, ENVIRONMENT_HELP, GLOBAL_OPTIONS, HELP_OPTION, ABOUT, SHORT_WAYS, TOPICS } =
+  const { EXIT_CODE_HELP, ENVIRONMENT_HELP, GLOBAL_OPTIONS, HELP_OPTION, ABOUT, PASSED, SHORT_WAYS, TOPICS } =
     sources;
   const rows = (pairs) => pairs.map(([name, text]) => [code(String(name)), cell(text)]);
   return `${[
@@ -101,6 +102,11 @@ function commandsPage(groups, sources) {
     table(['code', ''], rows(EXIT_CODE_HELP)),
     '## Environment',
     table(['variable', ''], rows(ENVIRONMENT_HELP)),
+    'Tests of features, commands of checkpoints and `init.sh` get only the following, proxies and registries without their password. A test sets another one itself: `--test "RAILS_ENV=test bin/rails test"`.',
+    table(
+      ['of', 'variables'],
+      PASSED.map(([of, names]) => [of, names.split(' ').map(code).join(' ')]),
+    ),
   ].join('\n\n')}\n`;
 }
 

@@ -6,7 +6,7 @@ import { splitCommand } from '../../src/core/argv.js';
 import { EXIT_CODES } from '../../src/core/error.js';
 import { everyCommand } from '../support/commands.js';
 import { runBinary, runForge } from '../support/forge.js';
-import { differences, snapshot } from '../support/forge-project.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { makePlainProject, makeRepository } from '../support/project.js';
 
 describe('forge --help', () => {
@@ -55,6 +55,29 @@ describe('forge --help', () => {
     for (const [name] of ENVIRONMENT_HELP) expect(environment).toContain(name);
   });
 
+  it('B-93 lists the variables that a test gets, and it gets no others', async () => {
+    const project = await makeForge();
+    const { stdout } = await runForge(project, ['help', 'environment']);
+    const [, list = ''] = /init.sh get only these,.*?:\n\n(.*?)\n\nA test sets/s.exec(stdout) ?? [];
+    const listed = new Set(list.match(/\b\w{2,}\b/g));
+    const kept = 'DOTNET_ROOT ANDROID_HOME BUNDLE_PATH UV_CACHE_DIR COMPOSER_HOME DENO_DIR CC'.split(' ');
+    const others =
+      'LD_LIBRARY_PATH MAVEN_OPTS RAILS_ENV DATABASE_URL PGPASSWORD LC_X_TOKEN NODE_OPTIONS npm_config__authToken';
+    const names = [...kept, 'LC_TIME', ...others.split(' ')];
+    const env = Object.fromEntries(names.map((name) => [name, '']));
+    const test = "DATABASE_URL=sqlite sh -c 'env >env.txt; false'";
+    await runForge(project, ['feature', 'add', 'A', '--test', test], { env });
+    const lines = project.read('env.txt').trim().split('\n');
+    const got = new Map(lines.map((line) => line.split('=') as [string, string]));
+    expect(names.filter((name) => got.has(name))).toEqual([...kept, 'LC_TIME', 'DATABASE_URL']);
+    expect(got.get('DATABASE_URL')).toBe('sqlite');
+    for (const name of kept) expect(listed).toContain(name);
+    // The shell sets the last four.
+    const own = ['DATABASE_URL', 'PWD', 'OLDPWD', 'SHLVL', '_'];
+    const hidden = [...got.keys()].filter((name) => !listed.has(name.replace(/^LC_.*/, 'LC_')));
+    expect(hidden.filter((name) => !own.includes(name))).toEqual([]);
+  });
+
   it('B-01 shows for each command its purpose, its options and an example; nothing needs a project', async () => {
     const project = makeRepository();
     const before = snapshot(project.dir);
@@ -75,7 +98,7 @@ describe('forge --help', () => {
 
   it('B-01 every example parses, and calls the command it belongs to', async () => {
     for (const { words, spec } of await everyCommand()) {
-      const [program, ...argv] = splitCommand(spec.example);
+      const [program, ...argv] = splitCommand(spec.example.replace('~/', '/home/ada/'));
       expect(program).toBe('forge');
       const invocation = await parseArgv(words[0] === 'where' ? ['where'] : inFull(argv), { out: () => {} });
       expect([spec.example, invocation?.spec === spec]).toEqual([spec.example, true]);

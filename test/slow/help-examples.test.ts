@@ -106,7 +106,7 @@ describe('the examples of help', () => {
       const [name, exitCode, reason] = typeof step === 'string' ? ([step, 0, /^/] as const) : step;
       await BEFORE[name]?.(project);
       const example = known.get(name) ?? '';
-      const outcome = await runForge(project, splitCommand(example).slice(1));
+      const outcome = await runForge(project, splitCommand(example.replace('~/', '/home/ada/')).slice(1));
       const told = expect.stringMatching(reason);
       expect([example, outcome.exitCode, outcome.stderr]).toEqual([example, exitCode, told]);
     }

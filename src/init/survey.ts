@@ -10,6 +10,7 @@ import {
   detectParts,
   type FolderView,
   findConvention,
+  otherManifests,
   proposeIdPattern,
   proposeTest,
   stackOf,
@@ -31,7 +32,8 @@ export async function surveyProject(context: Context, whole: boolean) {
     ? await Promise.all([recentSubjects(context), proposedBranch(context)])
     : [[], null];
   return {
-    ...{ parts, stack: stackOf(parts), test: proposeTest(parts, { files, read }), branch },
+    ...{ parts, others: otherManifests(files), stack: stackOf(parts), branch },
+    test: proposeTest(parts, { files, read }),
     idPattern: proposeIdPattern(subjects),
     convention: whole ? findConvention(subjects, files, read('package.json')) : null,
   };

@@ -162,10 +162,10 @@ async function planRuns(context: Context, features: readonly Feature[], watch: V
   try {
     const template = readConfig(context).features.test_command;
     const plans = features.map((feature) => ({ feature, commands: testCommands(feature, template) }));
-    requireTrust(
-      context,
-      plans.flatMap(({ commands }) => commands.map(formatArgv)),
+    const owners = new Map(
+      plans.flatMap(({ feature, commands }) => commands.map((argv) => [formatArgv(argv), feature.id])),
     );
+    requireTrust(context, [...owners.keys()], [], owners);
     const claimed = features.flatMap(({ id }) => (hasClaimed(context, id) ? [id] : []));
     if (claimed.length > 0 && !context.disk.dryRun)
       await (await import('../events/claim.js')).refuseLost(context, claimed);

@@ -136,17 +136,24 @@ export function approvedRules(context: Context): (text: string) => boolean {
   return (text) => isApproved(toRule(text));
 }
 
-/** Exit 3 `trust.needed` unless all are approved. A checkpoint may name commands that `forge trust` does not list. */
+/**
+ * Exit 3 `trust.needed` unless all are approved. A checkpoint may name commands that `forge trust` does not list; `features`
+ * are those that were asked for, by command.
+ */
 export function requireTrust(
   context: Context,
   commands: readonly string[],
   files: readonly string[] = [],
+  features?: ReadonlyMap<string, string>,
 ): void {
   const { blocking, listed, hint } = findUnapproved(context, commands, files);
   if (!blocking) return;
-  const what =
-    blocking.kind === 'file' ? blocking.name : `"${blocking.content}" (${listed?.name ?? 'checkpoint'})`;
-  const why = listed?.state === 'changed' ? 'changed since it was approved' : 'was not approved here';
+  const { kind, name, content } = blocking;
+  const feature = features?.get(content);
+  const owner = kind === 'file' ? name : feature ? `feature ${feature}` : (listed?.name ?? 'checkpoint');
+  const what = kind === 'file' ? name : `"${content}" (${owner})`;
+  const isChanged = listed?.state === 'changed' && listed.name === owner;
+  const why = isChanged ? 'changed since it was approved' : 'was not approved here';
   throw refused('trust.needed', `${what} ${why}; nothing was run.`, { hint });
 }
 

@@ -1,7 +1,15 @@
 import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FeatureResult } from '../../src/index.js';
-import { expectError, fixedClock, forgeFound, forgeJson, runForge, startBinary } from '../support/forge.js';
+import {
+  expectError,
+  fixedClock,
+  forgeError,
+  forgeFound,
+  forgeJson,
+  runForge,
+  startBinary,
+} from '../support/forge.js';
 import { makeForge, PASSING_FEATURE, putFeatures, storedFeature } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
@@ -162,6 +170,12 @@ describe('forge done', () => {
     }
     await expectError(project, 'done B', '3 trust.needed');
     expect(project.has('ran')).toBe(false);
+    putFeatures(
+      project,
+      ['A', 'B', 'C'].map((id) => ({ ...a, id, tests: ['touch ran'] })),
+    );
+    const { message } = await forgeError(project, 'done B');
+    expect(message).toBe('"touch ran" (feature B) was not approved here; nothing was run.');
   });
 
   it('FEA-05 FEA-02 a run that ended with an error has failed, also if no test ran', async () => {

@@ -143,11 +143,16 @@ export async function cleanForeign(context: Context, texts: readonly string[]): 
   const clean = texts.map(readable);
   const guard = await loadGuard(context.world.env, context);
   if (guard.scanFields(clean.map((text, i) => ({ path: `[${i}]`, text }))).length === 0) return clean;
-  return clean.map((text) => replaceHits(guard, text, (hit) => nameGrave(hit) ?? placeholderOf(hit.class)));
+  return clean.map((text) => replaceHits(guard, text, (hit) => placeholderOf(hit.class) ?? `<${hit.rule}>`));
 }
 
-/** `replacement` returns null to keep a hit. */
-function replaceHits(guard: Guard, text: string, replacement: (hit: Hit) => string | null): string {
+/** `replacement` returns null to keep a hit. What looks like a secret only beside a mask is masked too. */
+function replaceHits(
+  guard: Guard,
+  text: string,
+  replacement: (hit: Hit) => string | null,
+  passes = 4,
+): string {
   let [replaced, at] = ['', 0];
   for (const hit of guard.scanText(text)) {
     const put = replacement(hit);
@@ -155,7 +160,8 @@ function replaceHits(guard: Guard, text: string, replacement: (hit: Hit) => stri
     replaced += text.slice(at, hit.start) + put;
     at = hit.end;
   }
-  return replaced + text.slice(at);
+  replaced += text.slice(at);
+  return replaced === text || passes === 1 ? replaced : replaceHits(guard, replaced, replacement, passes - 1);
 }
 
 /** Findings that `before` does not contain. `forge guard scan` reports the old ones. */

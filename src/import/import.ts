@@ -6,7 +6,7 @@ import { checkInput, decodeProse, findTwin, isId } from '../core/schema.js';
 import { oneLine, oneOf, sha256 } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
-import { cleanForeign, readable } from '../guard/guard.js';
+import { cleanForeign, type Guard, loadGuard, readable, refuseFound } from '../guard/guard.js';
 import { storeRecords } from '../ledger/memory.js';
 import { readNotes } from '../note/note.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
@@ -44,7 +44,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 interface Plan {
   files: ImportedFile[];
   notes: { text: string; source: string; removes?: string[] }[];
-  features: Feature[];
+  features: (Feature & { source: string })[];
 }
 
 /** AGT-05: imports notes and tasks of other tools. Each record names its file. Repeating it adds only what changed. */
@@ -57,10 +57,15 @@ export async function importMemory(
   const sources = chosen(from);
   const files = await Promise.all(filesOf(context, sources).map((file) => readSource(context, file)));
   if (!apply) return { applied: false, files: planImport(context, files).files };
-  return context.disk.withLock(() => store(context, planImport(context, files)));
+  const guard = await loadGuard(context.world.env, context);
+  return context.disk.withLock(() => store(context, guard, planImport(context, files)));
 }
 
-function store(context: Context, { files, notes, features }: Plan): Imported {
+function store(context: Context, guard: Guard, { files, notes, features }: Plan): Imported {
+  for (const one of [...notes, ...features]) {
+    const found = guard.scanBytes('.json', Buffer.from(JSON.stringify(one)));
+    if (found.length > 0) refuseFound(context, one.source, found);
+  }
   if (features.length > 0) updateFeatures(context, (present) => [...present, ...features]);
   const at = timestamp(context);
   const records = notes.map((note) => ({

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Feature, Imported, ImportedFile } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -253,6 +254,33 @@ describe('forge import', () => {
     project.write('CLAUDE.md', '# Help\n\nWrite to help@foo-team.dev.\n\n# Style\n\nTabs.\n');
     const { stdout } = await runForge(project, ['import']);
     expect(stdout).toMatch(/CLAUDE\.md +2 notes, secrets or personal data masked in 1 text\n/);
+  });
+
+  it('AGT-05 LTM-13 imports a masked text, and one that is refused stops all before anything is written', async () => {
+    const project = await makeForge();
+    project.write('CLAUDE.md', '# A\n\n## Db\n\nuse postgres://app:S3cretPw9x@db.intern:5432/shop\n');
+    project.write('.beads/issues.jsonl', '{"id":"bd-1","title":"Cart","status":"open"}\n');
+    const mail = 'backlog/tasks/task-1 - ask bob@foo-team.dev.md';
+    project.write(mail, '---\nid: task-1\ntitle: Ask\nstatus: To Do\n---\n');
+    const before = snapshot(project.dir);
+    const error = await forgeError(project, ['import', '--yes']);
+    expect(error).toMatchObject({
+      ...{ exitCode: 5, code: 'guard.email', file: mail },
+      message: `${mail} source: e-mail address of a person (rule email); nothing was written.`,
+    });
+    // The guard remembers what it refused, in the git folder.
+    expect(differences(before, snapshot(project.dir)).filter((path) => !path.startsWith('.git/'))).toEqual(
+      [],
+    );
+    rmSync(project.path(mail));
+    const { files } = await take(project, '--yes');
+    expect(files.map(({ file, notes, features }) => [file, notes, features])).toEqual([
+      ['CLAUDE.md', 1, []],
+      ['.beads/issues.jsonl', 0, ['bd-1']],
+    ]);
+    expect((await notes(project)).map(({ text }) => text)).toEqual([
+      'A › Db\n\nuse postgres://app:<url-credentials>@db.intern:5432/shop',
+    ]);
   });
 
   it('AGT-05 with nothing there it says what it looks for', async () => {

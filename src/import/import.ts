@@ -2,15 +2,15 @@ import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { ForgeError, SyntaxProblem } from '../core/error.js';
 import { listFolder, readTarget } from '../core/files.js';
-import { checkInput, decodeProse, findTwin, isId } from '../core/schema.js';
-import { oneLine, oneOf, sha256 } from '../core/text.js';
+import { checkInput, decodeProse, findTwin } from '../core/schema.js';
+import { oneLine, oneOf } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
 import { cleanForeign, type Guard, loadGuard, readable, refuseFound } from '../guard/guard.js';
-import { storeRecords } from '../ledger/memory.js';
+import { readMemory, storeRecords } from '../ledger/memory.js';
 import { readNotes } from '../note/note.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
-import { isStarted, SOURCES, type Source, type Taken, type Task } from './sources.js';
+import { isStarted, type Section, SOURCES, type Source, type Taken, type Task } from './sources.js';
 
 const ImportInput = z.strictObject({
   from: z.optional(z.array(z.string())),
@@ -43,7 +43,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 
 interface Plan {
   files: ImportedFile[];
-  notes: { text: string; source: string; removes?: string[] }[];
+  notes: (Section & { source: string; removes?: string[] })[];
   features: (Feature & { source: string })[];
 }
 
@@ -131,12 +131,13 @@ async function readSource(context: Context, { source, file }: SourceFile): Promi
     const bytes = readTarget(join(context.layout.root, file), MAX_BYTES);
     if (bytes === null) return none;
     const { notes, tasks, done } = source.read(decodeProse(bytes, file));
-    const texts = [...notes, ...tasks.map(({ name }) => name)];
+    const texts = [...notes, ...tasks].map((one) => ('text' in one ? one.text : one.name));
     const clean = await cleanForeign(context, texts);
     const masked = clean.filter((text, i) => text !== readable(texts[i] ?? '')).length;
     const names = clean.splice(notes.length);
     return {
-      ...{ source, file, done, masked, notes: clean },
+      ...{ source, file, done, masked },
+      notes: notes.map((note, i) => ({ ...note, text: clean[i] ?? '' })),
       tasks: tasks.map((task, i) => ({ ...task, name: oneLine(names[i] ?? '', 500) })),
     };
   } catch (error) {
@@ -149,29 +150,29 @@ async function readSource(context: Context, { source, file }: SourceFile): Promi
 function planImport(context: Context, files: readonly Read[]): Plan {
   const now = timestamp(context);
   const stored = readNotes(context);
-  const texts = new Set(stored.map(({ text }) => text));
-  const current = new Set(files.flatMap(({ notes }) => notes));
+  const removed = readMemory(context).removedNotes();
+  const texts = new Set([...stored.map(({ text }) => text), ...removed.map(({ record }) => record.text)]);
+  const current = new Set(files.flatMap(({ notes }) => notes.map(({ text }) => text)));
   const present = readFeatures(context);
   const tasks = files.flatMap((file) => file.tasks);
-  const open = new Set([...present, ...tasks].map(({ id }) => toId(id)));
+  const open = new Set([...present, ...tasks].map(({ id }) => id));
   const plan: Plan = { files: [], notes: [], features: [] };
   for (const { source, file, notes, tasks, done, masked, problem } of files) {
-    const fresh = notes.filter((text) => texts.size < texts.add(text).size);
+    const fresh = notes.filter(({ text }) => texts.size < texts.add(text).size);
     const old = stored.filter((note) => note.source === file && !current.has(note.text));
-    const planned = fresh.map((text) => {
-      const same = old.filter((note) => headingOf(note.text) === headingOf(text));
-      return { text, source: file, ...(same.length > 0 && { removes: same.map(({ id }) => id) }) };
+    const planned = fresh.map((section) => {
+      const same = old.filter((note) => keyOf(note) === keyOf(section));
+      return { ...section, source: file, ...(same.length > 0 && { removes: same.map(({ id }) => id) }) };
     });
     plan.notes.push(...planned);
     const changed = planned.filter(({ removes }) => removes).length;
     const ids: string[] = [];
     for (const task of tasks) {
-      const id = toId(task.id);
       const all = [...present, ...plan.features];
-      if (findTwin(all, id)) continue;
-      const blockedBy = task.blockedBy.map(toId).filter((other) => open.has(other));
-      plan.features.push({ ...toFeature(all, { ...task, id, blockedBy }, now), source: file });
-      ids.push(id);
+      if (findTwin(all, task.id)) continue;
+      const blockedBy = task.blockedBy.filter((other) => open.has(other));
+      plan.features.push({ ...toFeature(all, { ...task, blockedBy }, now), source: file });
+      ids.push(task.id);
     }
     plan.files.push({
       ...{ file, source: source.name, notes: fresh.length, features: ids },
@@ -184,16 +185,8 @@ function planImport(context: Context, files: readonly Read[]): Plan {
   return plan;
 }
 
-/** The headings above a note's text, which say where in its file it came from. */
-const headingOf = (text: string): string => text.split('\n\n', 1)[0] ?? '';
-
-/** An id that is no valid feature id gets a hash, because ids become file names. */
-function toId(id: string): string {
-  if (isId(id)) return id;
-  const hash = sha256(id).slice(0, 6);
-  const words = id.replaceAll(/[^A-Za-z0-9]+/g, '-').replace(/^-/, '');
-  return `${words.slice(0, 50) || 'T'}-${hash}`;
-}
+/** Where in its file a note came from: by default the headings above its text. */
+const keyOf = ({ text, section }: Section): string => section ?? text.split('\n\n', 1)[0] ?? '';
 
 /** A dependency that would close a cycle is dropped. */
 function toFeature(all: Feature[], task: Task, now: string): Feature {

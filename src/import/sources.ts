@@ -1,13 +1,20 @@
 import { explainSyntax, SyntaxProblem } from '../core/error.js';
 import { parseJson } from '../core/json.js';
-import { isObject } from '../core/text.js';
+import { isId } from '../core/schema.js';
+import { isObject, sha256 } from '../core/text.js';
 import { FRONTMATTER, readYaml } from '../core/yaml.js';
 
 export interface Taken {
-  notes: string[];
+  notes: Section[];
   tasks: Task[];
   /** The number of completed tasks. They are skipped, because forge has no evidence for them. */
   done: number;
+}
+
+export interface Section {
+  text: string;
+  /** If the text does not begin with its heading: the task's id, or '' without a heading. */
+  section?: string;
 }
 
 export interface Task {
@@ -58,7 +65,7 @@ export const SOURCES: readonly Source[] = [
 
 /** One note per section, with its headings. Skips forge's own block, comments and `@path` imports. */
 export function readMarkdown(text: string): Taken {
-  const notes: string[] = [];
+  const notes: Section[] = [];
   const path: string[] = [];
   let body: string[] = [];
   let fence = '';
@@ -67,7 +74,8 @@ export function readMarkdown(text: string): Taken {
     body = [];
     if (content === '') return;
     const heading = path.filter(Boolean).join(' › ');
-    for (const part of parts(content)) notes.push(heading === '' ? part : `${heading}\n\n${part}`);
+    for (const part of parts(content))
+      notes.push(heading === '' ? { text: part, section: '' } : { text: `${heading}\n\n${part}` });
   };
   for (const line of stripComments(text.replaceAll('\r\n', '\n')).split('\n')) {
     const [, ticks] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
@@ -184,19 +192,30 @@ function readBacklog(text: string): Taken {
   ]);
 }
 
+/** An id that is no valid feature id gets a hash, because ids become file names. */
+function toId(id: string): string {
+  if (isId(id)) return id;
+  const hash = sha256(id).slice(0, 6);
+  const words = id.replaceAll(/[^A-Za-z0-9]+/g, '-').replace(/^-/, '');
+  return `${words.slice(0, 50) || 'T'}-${hash}`;
+}
+
 function collect(rows: readonly Task[]): Taken {
   const isDone = ({ status }: Task): boolean => DONE.has(status.toLowerCase());
   const tasks = rows
     .filter((row) => row.id !== '' && row.name !== '' && !isDone(row))
     .map(({ name, blockedBy, priority, ...row }) => ({
       ...row,
+      id: toId(row.id),
       name: name.split(/\s+/).join(' ').slice(0, 500),
-      blockedBy: [...new Set(blockedBy)].filter((other) => other !== row.id),
+      blockedBy: [...new Set(blockedBy)].filter((other) => other !== row.id).map(toId),
       priority: priority === undefined ? undefined : Math.min(4, Math.max(1, Math.round(priority))),
     }));
   const notes = tasks
     .filter(({ description }) => description.trim() !== '')
-    .flatMap(({ id, name, description }) => parts(description).map((part) => `${id}: ${name}\n\n${part}`));
+    .flatMap(({ id, name, description }) =>
+      parts(description).map((part) => ({ text: `${id}: ${name}\n\n${part}`, section: id })),
+    );
   return { notes, tasks, done: rows.filter(isDone).length };
 }
 

@@ -33,6 +33,8 @@ export interface Memory {
    * limits the files.
    */
   records(tier: Tier, isWanted?: (file: Container) => boolean): readonly ReadRecord[];
+  /** Notes that a person has removed or replaced. An import replaces notes too, and names its file. */
+  removedNotes(): readonly ReadRecord[];
   /** The heads at which a person reset the tier. */
   resets(tier: Tier): readonly string[];
   readonly graph: Graph;
@@ -44,11 +46,14 @@ export function readMemory(context: Context): Memory {
   const tiers = new Map<Tier, readonly ReadRecord[]>();
   const resets = (tier: Tier): string[] =>
     graph.audit('reset').flatMap(({ record }) => (record.reset === tier ? textsIn(record.subjects) : []));
-  const read = (tier: Tier, files = graph.containers): readonly ReadRecord[] => {
+  const readAll = (tier: Tier, files = graph.containers): readonly ReadRecord[] => {
     const before = graph.ancestorsOf(resets(tier));
-    const records = recordsOf(context, graph, tier, files).filter(
+    return recordsOf(context, graph, tier, files).filter(
       ({ id, record }) => !before.has(id) && record.kind !== 'genesis',
     );
+  };
+  const read = (tier: Tier, files?: readonly Container[]): readonly ReadRecord[] => {
+    const records = readAll(tier, files);
     if (tier !== 'note') return records;
     const removed = new Set(records.flatMap(({ record }) => textsIn(record.removes)));
     return records.filter(({ id, record }) => record.kind !== 'removed' && !removed.has(id));
@@ -56,6 +61,12 @@ export function readMemory(context: Context): Memory {
   return {
     graph,
     resets,
+    removedNotes: () => {
+      const all = readAll('note');
+      const byHand = all.filter(({ record }) => record.source === undefined);
+      const removed = new Set(byHand.flatMap(({ record }) => textsIn(record.removes)));
+      return all.filter(({ id }) => removed.has(id));
+    },
     records: (tier, isWanted) => {
       if (isWanted) return read(tier, graph.containers.filter(isWanted));
       const records = tiers.get(tier) ?? read(tier);

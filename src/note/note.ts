@@ -38,6 +38,8 @@ export interface Note {
   from?: string;
   /** The file of another tool that it was imported from. */
   source?: string;
+  /** Its section there, if the text does not begin with the heading: a task's id, or '' without a heading. */
+  section?: string;
   by?: 'agent';
   removes?: string[];
   /** Nothing was added: a note with this text stands already. */
@@ -83,11 +85,12 @@ export async function listNotes(
 export const readNotes = (context: Context): Note[] => readRecords(context, 'note').map(toNote);
 
 function toNote({ id, record }: Identified): Note {
-  const { text, at, session, from, by, source, removes } = record;
+  const { text, at, session, from, by, source, section, removes } = record;
   return {
     ...{ id, text: String(text ?? ''), at: at ?? '', session: session ?? null },
     ...(typeof from === 'string' ? { from } : {}),
     ...(typeof source === 'string' ? { source } : {}),
+    ...(typeof section === 'string' ? { section } : {}),
     ...(by === 'agent' ? { by } : {}),
     ...(removes === undefined ? {} : { removes: textsIn(removes) }),
   };

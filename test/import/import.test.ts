@@ -8,7 +8,8 @@ import type { Project } from '../support/project.js';
 const features = async (project: Project): Promise<Feature[]> =>
   (await forgeJson<{ features: Feature[] }>(project, ['feature', 'list'])).features;
 const notes = async (project: Project) =>
-  (await forgeJson<{ notes: { text: string; source?: string }[] }>(project, ['note', 'list'])).notes;
+  (await forgeJson<{ notes: { id: string; text: string; source?: string }[] }>(project, ['note', 'list']))
+    .notes;
 const take = (project: Project, ...args: string[]): Promise<Imported> =>
   forgeJson<Imported>(project, ['import', ...args]);
 
@@ -234,6 +235,49 @@ describe('forge import', () => {
     expect(stdout).toMatch(/^ {2}App › Port .* \(AGENTS\.md\) \[note/m);
     expect(stdout).not.toContain('3000');
     expect((await forgeJson<{ status: string }>(project, ['memory', 'verify'])).status).toBe('intact');
+  });
+
+  it.each<[string, string, string, [from: string, to: string], string]>([
+    [
+      'without a heading',
+      '.cursorrules',
+      '- Tabs.\n\nNo network.\n',
+      ['- Tabs.', '- Tabs in tests.'],
+      '- Tabs in tests.\n\nNo network.',
+    ],
+    [
+      'of an issue with another title',
+      '.beads/issues.jsonl',
+      '{"id":"bd-1","title":"Cart page","status":"open","description":"With a total"}\n',
+      ['Cart page', 'Cart page v2'],
+      'bd-1: Cart page v2\n\nWith a total',
+    ],
+  ])('AGT-05 an edited section %s replaces its note', async (_, file, text, [from, to], after) => {
+    const project = await makeForge();
+    project.write(file, text);
+    await take(project, '--yes');
+    project.write(file, text.replace(from, to));
+    expect((await runForge(project, ['import', '--yes'])).stdout).toContain('1 note (1 changed)');
+    expect((await notes(project)).map((note) => note.text)).toEqual([after]);
+  });
+
+  it('AGT-05 a note that a person removed or replaced does not return; one that an import replaced does', async () => {
+    const project = await makeForge();
+    const write = (port: number): void =>
+      project.write('AGENTS.md', `# Port\n\nPort ${port}.\n\n# Style\n\nTabs.\n\n# Mail\n\nNone.\n`);
+    write(1);
+    await take(project, '--yes');
+    const [, style, mail] = await notes(project);
+    await forgeJson(project, ['note', 'remove', style?.id ?? '']);
+    await forgeJson(project, ['note', 'add', 'One mail', '--replaces', mail?.id ?? '']);
+    for (const port of [1, 2, 1]) {
+      write(port);
+      await take(project, '--yes');
+      expect((await notes(project)).map(({ text }) => text).sort()).toEqual([
+        'One mail',
+        `Port\n\nPort ${port}.`,
+      ]);
+    }
   });
 
   it('AGT-05 the new text of a task replaces its note', async () => {

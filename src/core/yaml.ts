@@ -12,7 +12,7 @@ export function readYaml(text: string): unknown {
   const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true });
   const [first] = document.errors;
   if (first)
-    throw new SyntaxProblem(oneLine(first.message.split('\n')[0] ?? '', 200), first.linePos?.[0].line);
+    throw new SyntaxProblem(oneLine(first.message.split(/:?\n/)[0] ?? '', 200), first.linePos?.[0].line);
   visit(document, {
     Node: (_, node) => {
       if (isAlias(node) || ('anchor' in node && node.anchor))

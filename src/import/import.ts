@@ -10,7 +10,7 @@ import { cleanForeign, type Guard, loadGuard, readable, refuseFound } from '../g
 import { readMemory, storeRecords } from '../ledger/memory.js';
 import { readNotes } from '../note/note.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
-import { isStarted, type Section, SOURCES, type Source, type Taken, type Task } from './sources.js';
+import { type Section, SOURCES, type Source, statusOf, type Taken, type Task } from './sources.js';
 
 const ImportInput = z.strictObject({
   from: z.optional(z.array(z.string())),
@@ -29,6 +29,11 @@ export interface ImportedFile {
   known: number;
   /** Number of completed tasks, which are skipped. */
   done: number;
+  /** Ids of features here whose task is completed there. */
+  closed?: string[];
+  /** Number of tasks that are set aside, and of those without an id or a title. They are skipped. */
+  deferred?: number;
+  unnamed?: number;
   /** Number of texts in which secrets or personal data were replaced. */
   masked?: number;
   problem?: string;
@@ -126,24 +131,24 @@ function listNames(folder: string): string[] {
 }
 
 async function readSource(context: Context, { source, file }: SourceFile): Promise<Read> {
-  const none = { source, file, notes: [], tasks: [], done: 0 };
+  const none = { source, file, notes: [], tasks: [], done: [] };
   try {
     const bytes = readTarget(join(context.layout.root, file), MAX_BYTES);
     if (bytes === null) return none;
-    const { notes, tasks, done } = source.read(decodeProse(bytes, file));
+    const { notes, tasks, ...rest } = source.read(decodeProse(bytes, file));
     const texts = [...notes, ...tasks].map((one) => ('text' in one ? one.text : one.name));
     const clean = await cleanForeign(context, texts);
     const masked = clean.filter((text, i) => text !== readable(texts[i] ?? '')).length;
     const names = clean.splice(notes.length);
     return {
-      ...{ source, file, done, masked },
+      ...{ ...rest, source, file, masked },
       notes: notes.map((note, i) => ({ ...note, text: clean[i] ?? '' })),
       tasks: tasks.map((task, i) => ({ ...task, name: oneLine(names[i] ?? '', 500) })),
     };
   } catch (error) {
     if (!(error instanceof SyntaxProblem) && !(error instanceof ForgeError)) throw error;
     const line = error instanceof SyntaxProblem && error.line ? `line ${error.line}: ` : '';
-    return { ...none, problem: oneLine(line + error.message, 200) };
+    return { ...none, problem: oneLine(line + error.message.replace(`${file}: `, ''), 200) };
   }
 }
 
@@ -157,7 +162,7 @@ function planImport(context: Context, files: readonly Read[]): Plan {
   const tasks = files.flatMap((file) => file.tasks);
   const open = new Set([...present, ...tasks].map(({ id }) => id));
   const plan: Plan = { files: [], notes: [], features: [] };
-  for (const { source, file, notes, tasks, done, masked, problem } of files) {
+  for (const { source, file, notes, tasks, done, deferred, unnamed, masked, problem } of files) {
     const fresh = notes.filter(({ text }) => texts.size < texts.add(text).size);
     const old = stored.filter((note) => note.source === file && !current.has(note.text));
     const planned = fresh.map((section) => {
@@ -174,9 +179,14 @@ function planImport(context: Context, files: readonly Read[]): Plan {
       plan.features.push({ ...toFeature(all, { ...task, blockedBy }, now), source: file });
       ids.push(task.id);
     }
+    const isOpen = (id: string): boolean => (findTwin(present, id)?.status ?? 'passing') !== 'passing';
+    const closed = done.filter(isOpen);
     plan.files.push({
       ...{ file, source: source.name, notes: fresh.length, features: ids },
-      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done },
+      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done: done.length },
+      ...(closed.length > 0 && { closed }),
+      ...(deferred ? { deferred } : {}),
+      ...(unnamed ? { unnamed } : {}),
       ...(masked ? { masked } : {}),
       ...(changed > 0 && { changed }),
       ...(problem === undefined ? {} : { problem }),
@@ -191,7 +201,7 @@ const keyOf = ({ text, section }: Section): string => section ?? text.split('\n\
 /** A dependency that would close a cycle is dropped. */
 function toFeature(all: Feature[], task: Task, now: string): Feature {
   const { id, name, priority, blockedBy } = task;
-  const change = { name, priority, status: isStarted(task) ? ('in_progress' as const) : undefined };
+  const change = { name, priority, status: statusOf(task) };
   try {
     return planFeature(all, id, { ...change, blocked_by: blockedBy.length > 0 ? blockedBy : undefined }, now);
   } catch (error) {

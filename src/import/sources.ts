@@ -7,8 +7,11 @@ import { FRONTMATTER, readYaml } from '../core/yaml.js';
 export interface Taken {
   notes: Section[];
   tasks: Task[];
-  /** The number of completed tasks. They are skipped, because forge has no evidence for them. */
-  done: number;
+  /** Ids of completed tasks. They are skipped, because forge has no evidence for them. */
+  done: string[];
+  /** Tasks that are set aside, and those without an id or a title. They are skipped. */
+  deferred?: number;
+  unnamed?: number;
 }
 
 export interface Section {
@@ -31,7 +34,11 @@ export interface Task {
 const DONE = new Set(['closed', 'tombstone', 'done', 'completed', 'cancelled']);
 const STARTED = new Set(['in_progress', 'in-progress', 'in progress']);
 
-export const isStarted = ({ status }: Task): boolean => STARTED.has(status.toLowerCase());
+/** The status of its feature, if it has another one than a new feature. */
+export function statusOf({ status, blockedBy }: Task): 'in_progress' | 'blocked' | undefined {
+  if (STARTED.has(status.toLowerCase())) return 'in_progress';
+  return status.toLowerCase() === 'blocked' && blockedBy.length === 0 ? 'blocked' : undefined;
+}
 
 /** A tool to import from. `files`: paths in the project; a * in a file's name matches anything. */
 export interface Source {
@@ -53,7 +60,10 @@ export const SOURCES: readonly Source[] = [
   {
     name: 'cursor',
     files: ['.cursor/rules/*.mdc', '.cursorrules'],
-    read: (text) => readMarkdown(FRONTMATTER.exec(text)?.[2] ?? text),
+    read: (text) => {
+      const [, fields = '', body = text] = FRONTMATTER.exec(text) ?? [];
+      return readMarkdown(body, scopeOf(fields));
+    },
   },
   { name: 'progress', files: ['claude-progress.txt', 'claude-progress.md'], read: readMarkdown },
   { name: 'features', files: ['feature_list.json'], read: readFeatureList },
@@ -63,8 +73,16 @@ export const SOURCES: readonly Source[] = [
   { name: 'backlog', files: ['backlog/tasks/*.md'], read: readBacklog },
 ];
 
-/** One note per section, with its headings. Skips forge's own block, comments and `@path` imports. */
-export function readMarkdown(text: string): Taken {
+/** `For *.sql: how to write queries`, from the fields of a Cursor rule. They are no YAML: a glob begins with `*`. */
+function scopeOf(fields: string): string {
+  const [globs, description] = ['globs', 'description'].map(
+    (name) => new RegExp(`^${name}:[ \\t]*["'[]*(.*?)["'\\]]*\\s*$`, 'm').exec(fields)?.[1],
+  );
+  return [globs && `For ${globs}`, description].filter(Boolean).join(': ');
+}
+
+/** One note per section, with its headings, then the scope. Skips forge's own block, comments and `@path` imports. */
+export function readMarkdown(text: string, scope = ''): Taken {
   const notes: Section[] = [];
   const path: string[] = [];
   let body: string[] = [];
@@ -75,7 +93,10 @@ export function readMarkdown(text: string): Taken {
     if (content === '') return;
     const heading = path.filter(Boolean).join(' › ');
     for (const part of parts(content))
-      notes.push(heading === '' ? { text: part, section: '' } : { text: `${heading}\n\n${part}` });
+      notes.push({
+        text: [heading, scope, part].filter(Boolean).join('\n\n'),
+        ...(heading === '' && { section: '' }),
+      });
   };
   for (const line of stripComments(text.replaceAll('\r\n', '\n')).split('\n')) {
     const [, ticks] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
@@ -90,7 +111,7 @@ export function readMarkdown(text: string): Taken {
     path[level.length - 1] = title;
   }
   close();
-  return { notes, tasks: [], done: 0 };
+  return { notes, tasks: [], done: [] };
 }
 
 const stripComments = (text: string): string =>
@@ -130,15 +151,30 @@ function readBeads(text: string): Taken {
   const rows = text
     .split('\n')
     .flatMap((line, index) => (line.trim() === '' ? [] : [fieldsOf(parse(line, index))]));
+  const waits = new Map<string, string[]>();
+  for (const row of rows)
+    for (const { type, depends_on_id } of rowsOf(row['dependencies'])) {
+      const ids = [word(row['id']), word(depends_on_id)];
+      // An epic waits for its children.
+      const [from = '', to = ''] = type === 'parent-child' ? ids.reverse() : ids;
+      if (type === 'blocks' || type === 'parent-child') waits.set(from, [...(waits.get(from) ?? []), to]);
+    }
+  const titled = (title: string, text: string): string => (text === '' ? '' : `${title}: ${text}`);
   return collect(
     rows.map((row) => ({
       id: word(row['id']),
       name: word(row['title']),
-      description: word(row['description']),
+      description: [
+        word(row['description']),
+        ...['design', 'acceptance_criteria', 'notes'].map((field) =>
+          titled(field.replace('_', ' '), word(row[field])),
+        ),
+        ...rowsOf(row['comments']).map(({ text }) => titled('comment', word(text))),
+      ]
+        .filter(Boolean)
+        .join('\n\n'),
       status: word(row['status']),
-      blockedBy: rowsOf(row['dependencies'])
-        .filter(({ type }) => type === 'blocks')
-        .map((edge) => word(edge['depends_on_id'])),
+      blockedBy: waits.get(word(row['id'])) ?? [],
       // Beads counts from 0 to 4.
       priority: typeof row['priority'] === 'number' ? row['priority'] + 1 : undefined,
     })),
@@ -179,7 +215,9 @@ function readBacklog(text: string): Taken {
   const [, yaml, body = ''] = FRONTMATTER.exec(text) ?? [];
   if (yaml === undefined)
     throw new SyntaxProblem('it does not begin with a frontmatter between two lines of ---');
-  const row = fieldsOf(readYaml(yaml));
+  const explain = ({ message, line }: SyntaxProblem): SyntaxProblem =>
+    new SyntaxProblem(message.replace(/ at line \d.*/, ''), line && line + 1);
+  const row = fieldsOf(explainSyntax(readYaml, yaml, explain));
   return collect([
     {
       id: word(row['id']),
@@ -202,8 +240,10 @@ function toId(id: string): string {
 
 function collect(rows: readonly Task[]): Taken {
   const isDone = ({ status }: Task): boolean => DONE.has(status.toLowerCase());
-  const tasks = rows
-    .filter((row) => row.id !== '' && row.name !== '' && !isDone(row))
+  const open = rows.filter((row) => !isDone(row));
+  const named = open.filter(({ id, name }) => id !== '' && name !== '');
+  const tasks = named
+    .filter(({ status }) => status.toLowerCase() !== 'deferred')
     .map(({ name, blockedBy, priority, ...row }) => ({
       ...row,
       id: toId(row.id),
@@ -216,7 +256,8 @@ function collect(rows: readonly Task[]): Taken {
     .flatMap(({ id, name, description }) =>
       parts(description).map((part) => ({ text: `${id}: ${name}\n\n${part}`, section: id })),
     );
-  return { notes, tasks, done: rows.filter(isDone).length };
+  const [deferred, unnamed] = [named.length - tasks.length, open.length - named.length];
+  return { notes, tasks, done: rows.filter(isDone).map(({ id }) => toId(id)), deferred, unnamed };
 }
 
 const word = (value: unknown): string =>

@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Feature, Imported, ImportedFile } from '../../src/index.js';
+import { atTerminal } from '../support/e2e-terminal.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
@@ -112,7 +114,7 @@ describe('forge import', () => {
       ['CLAUDE.md', 'Shop › Commands\n\n- `npm test` runs the tests\n\n```sh\n# not a heading\n```'],
       ['AGENTS.md', 'Style\n\nTabs, never spaces.'],
       ['GEMINI.md', 'Gemini\n\nNo network in tests.'],
-      ['.cursor/rules/tests.mdc', '- Every test has a docstring.'],
+      ['.cursor/rules/tests.mdc', 'For tests/**/*.py: tests\n\n- Every test has a docstring.'],
       ['claude-progress.txt', 'Session 1: the login works.\n\nNext: log out.'],
       ['feature_list.json', 'FL-1: New chat\n\n- Open\n- Click'],
       ['memory-bank/systemPatterns.md', 'Patterns\n\nRepositories behind services.'],
@@ -223,7 +225,7 @@ describe('forge import', () => {
     const plan = await runForge(project, ['import']);
     expect(plan.stdout).toMatch(/AGENTS\.md +1 note \(1 changed\), 1 already there\n/);
     const done = await runForge(project, ['import', '--yes']);
-    expect(done.stdout).toContain('Imported. Next: forge note list');
+    expect(done.stdout).toContain('Imported: 1 note. Next: forge note list');
     expect((await notes(project)).map(({ text }) => text)).toEqual([
       'App › Style\n\nTabs in tests.',
       'The port of the staging tests is 81',
@@ -328,7 +330,67 @@ describe('forge import', () => {
   });
 
   it('AGT-05 with nothing there it says what it looks for', async () => {
-    const { stdout } = await runForge(await makeForge(), ['import']);
-    expect(stdout).toContain('Nothing to import');
+    const project = await makeForge();
+    expect((await runForge(project, ['import'])).stdout).toMatch(
+      /^Nothing to import: no CLAUDE\.md, AGENTS\.md, .*, Task Master, Backlog\.md here\.\n$/,
+    );
+    project.write('CLAUDE.md', '# A\n\nB\n');
+    const { stdout } = await runForge(project, ['import', '--from', 'gemini', '--from', 'beads']);
+    expect(stdout).toBe('Nothing to import: no GEMINI.md, beads here.\n');
+  });
+
+  it('AGT-05 of beads, a parent waits for its children, a blocked issue for a person; none is dropped unnamed', async () => {
+    const project = await makeForge();
+    const write = (child: string): void =>
+      project.write(
+        '.beads/issues.jsonl',
+        [
+          { id: 'bd-1', title: 'Shop', status: 'open', issue_type: 'epic', priority: 0 },
+          {
+            ...{ id: 'bd-2', title: 'Cart', status: child, priority: 1, design: 'A list' },
+            ...{ acceptance_criteria: '- a total', notes: 'Ask Ann', comments: [{ id: 1, text: 'Soon' }] },
+            dependencies: [{ issue_id: 'bd-2', depends_on_id: 'bd-1', type: 'parent-child' }],
+          },
+          { id: 'bd-3', title: 'Pay', status: 'blocked', priority: 0 },
+          { id: 'bd-4', title: 'Later', status: 'deferred' },
+          { id: 'bd-5', title: '', status: 'open' },
+          { id: 'bd-6', title: 'Old', status: 'closed' },
+        ]
+          .map((row) => `${JSON.stringify(row)}\n`)
+          .join(''),
+      );
+    write('open');
+    const { stdout } = await runForge(project, ['import', '--yes']);
+    expect(stdout).toMatch(
+      /issues\.jsonl +1 note, 3 features, 1 done, 1 deferred, 1 without an id or a title, skipped\n/,
+    );
+    const next = await runForge(project, ['next']);
+    expect(next.stdout).toMatch(
+      /^bd-2: Cart\n[\s\S]*bd-1 +Shop +blocked by bd-2\n +bd-3 +Pay +blocked by its status\n/,
+    );
+    expect((await notes(project)).map(({ text }) => text)).toEqual([
+      'bd-2: Cart\n\ndesign: A list\n\nacceptance criteria: - a total\n\nnotes: Ask Ann\n\ncomment: Soon',
+    ]);
+    write('closed');
+    expect((await runForge(project, ['import'])).stdout).toMatch(
+      /skipped; done there, open here: bd-2 \(forge done bd-2 or forge feature remove bd-2\)\n/,
+    );
+  });
+
+  it('AGT-05 names a file that cannot be read once, and the line once', async () => {
+    const project = await makeForge();
+    project.write('.cursorrules', Buffer.from('\ufeffa', 'utf16le'));
+    project.write('backlog/tasks/t.md', '---\nid: task-1\ntitle: a: b\n---\n');
+    const { stdout } = await runForge(project, ['import']);
+    expect(stdout).toMatch(/^\.cursorrules +it is UTF-16, not UTF-8 \(byte 0\)\.\n/);
+    expect(stdout).toMatch(/\nbacklog\/tasks\/t\.md +line 3: Nested mappings .* in compact mappings\n/);
+  });
+
+  it('AGT-05 at a terminal shows the plan once, then the result', async () => {
+    const project = await makeForge();
+    project.write('CLAUDE.md', '# A\n\nB\n');
+    const { shown, exitCode } = await atTerminal(project, ['import'], [['Import this?', 'y\r']]);
+    expect([exitCode, shown.split('CLAUDE.md').length - 1]).toEqual([0, 1]);
+    expect(stripVTControlCharacters(shown)).toMatch(/✓ Imported: 1 note\. Next: forge note list\s*$/);
   });
 });

@@ -328,11 +328,13 @@ export const group: Group = {
       example: 'forge feature import features.md',
       writes: true,
       run: async (call, file) => call.forge().feature.import({ text: await call.file(file as string) }),
-      render: ({ features, known, done }) =>
-        [
-          `${features.length} imported, ${known.length} known already`,
-          ...(done.length > 0 ? [`${done.length} ticked, so not imported`] : []),
-        ].join(', '),
+      render: ({ features, known, done }, style) => {
+        const left = done.length > 0 ? `, ${done.length} ticked or cancelled, so not imported` : '';
+        const line = `${features.length} imported, ${known.length} known already${left}`;
+        if (features.length === 0) return line;
+        const more = features.length > SHOWN ? `\n… ${features.length - SHOWN} more: --json` : '';
+        return `${renderList({ features: features.slice(0, SHOWN) }, style, {})}${more}\n${line}`;
+      },
     }),
     command(verify),
     command<FeatureList>({

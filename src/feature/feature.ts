@@ -4,7 +4,7 @@ import { explainSyntax, ForgeError, unlessFailed, usage } from '../core/error.js
 import { parseJson } from '../core/json.js';
 import { shownFrom } from '../core/paths.js';
 import { checkId, checkInput, findTwin, isSameId } from '../core/schema.js';
-import { checkText, compareText, firstNames } from '../core/text.js';
+import { checkText, compareText, firstNames, oneLine } from '../core/text.js';
 import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { isSameOutside } from '../git/read.js';
@@ -301,7 +301,7 @@ function changeFeatures<T>(
   return result as T;
 }
 
-/** `done`: names that were ticked, which are not imported. */
+/** `done`: names that were ticked or cancelled, which are not imported. */
 export interface ImportedFeatures extends FeatureList {
   known: string[];
   done: string[];
@@ -337,11 +337,20 @@ export function planImport(features: readonly Feature[], text: string, now: stri
       id === undefined ? isSameName(one.name, name) : isSameId(one.id, id);
     const isRepeated = added.some((one) => matches(one) && isSameName(one.name, name));
     const all = [...features, ...added];
+    const twin = id === undefined ? undefined : findTwin(added, id);
     if (ticked) done.push(name);
     else if (features.some(matches) || isRepeated) known.push(id ?? name);
+    else if (twin) throw usedTwice(twin, name);
     else added.push(planFeature(all, id ?? nextId(all), entry, now));
   }
   return { added, known, done };
+}
+
+function usedTwice({ id, name }: Feature, other: string): Error {
+  const [first, second] = [name, other].map((one) => JSON.stringify(oneLine(one, 80)));
+  return usage('import.twice', `The list has the id ${id} twice: for ${first} and for ${second}.`, {
+    hint: 'Give one of them another id. Nothing was imported.',
+  });
 }
 
 /** The number after the largest `FORGE-NNN`: these ids keep the order of the list. */
@@ -386,15 +395,19 @@ function fromRow(row: z.infer<typeof Row>, index: number): ListEntry {
   return entry;
 }
 
+/** An empty box is no item. `[-]` is how some editors cancel one. */
 const ITEM =
-  /^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX])\]\s+)?(?:([A-Za-z][A-Za-z0-9._]*-\d+)\s*[:–—-]?\s+)?(.+?)\s*$/s;
+  /^\s*(?:[-*+]|\d+[.)])\s+(?!\s*\[[ xX-]\]\s*$)(?:\[([ xX-])\]\s+)?(?:([A-Za-z][A-Za-z0-9._]*-\d+)\s*[:–—-]?\s+)?(.+?)\s*$/s;
 
 /** `test: npm test -- login`, indented below a feature. */
 const ITEM_TEST = /^\s+(?:[-*+]\s+)?tests?:\s*(`?)(.+?)\1\s*$/i;
 
+const FENCED = /^[ \t]*(`{3,}|~{3,})[\s\S]*?\n[ \t]*\1.*$/gm;
+
 function readMarkdownList(text: string): ListEntry[] {
   const entries: ListEntry[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
+  const prose = text.replace(FENCED, (block) => block.replace(/.+/g, ''));
+  for (const [index, line] of prose.split('\n').entries()) {
     const what = `Line ${index + 1}`;
     const test = ITEM_TEST.exec(line)?.[2];
     const last = entries.at(-1);
@@ -405,7 +418,7 @@ function readMarkdownList(text: string): ListEntry[] {
       entries.push({
         id,
         name: checkText(name, { what, lines: false }),
-        ticked: tick?.toLowerCase() === 'x',
+        ticked: tick !== undefined && tick !== ' ',
       });
   }
   return entries;

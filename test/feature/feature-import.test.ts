@@ -30,14 +30,16 @@ describe('a Markdown list', () => {
   });
 
   it('FEA-01 leaves out what is ticked, and says so', async () => {
-    expect(plan('- [x] Login\n3. [X] FORGE-002 Logout\n- [ ] Help')).toMatchObject({
+    expect(plan('- [x] Login\n3. [X] FORGE-002 Logout\n- [-] Mails\n- [ ] Help')).toMatchObject({
       added: [{ id: 'FORGE-001', name: 'Help' }],
-      done: ['Login', 'Logout'],
+      done: ['Login', 'Logout', 'Mails'],
     });
     const project = await makeForge();
     const args = ['feature', 'import', '-'];
     const { stdout } = await runForge(project, args, { stdin: '- [x] Login\n- [ ] Help\n' });
-    expect(stdout).toBe('1 imported, 0 known already, 1 ticked, so not imported\n');
+    expect(stdout).toBe(
+      'FORGE-001  not_implemented  Help\n1 imported, 0 known already, 1 ticked or cancelled, so not imported\n',
+    );
   });
 
   it('FEA-01 takes the tests that are indented below a feature', () => {
@@ -49,7 +51,8 @@ describe('a Markdown list', () => {
   });
 
   it('FEA-01 may contain headings, prose, rules and blank lines', () => {
-    expect(rows('# Features\n\nThese:\n\n- Login\n---\n- Logout\n\n> quoted\n')).toEqual([
+    const block = '```md\n- [ ] an example\n~~~\n- another\n```\n';
+    expect(rows(`# Features\n\n${block}\n- Login\n---\n- [ ] \n- Logout\n*  [x]\n\n> quoted\n`)).toEqual([
       'FORGE-001|Login|not_implemented',
       'FORGE-002|Logout|not_implemented',
     ]);
@@ -104,7 +107,11 @@ describe('importing', () => {
   });
 
   it.each<[string, string | object, string]>([
-    ['feature.exists', '- A-1: Login\n- a-1: Logout', 'Feature A-1 already exists.'],
+    [
+      'import.twice',
+      '- A-1: Login\n- a-1: Logout',
+      'The list has the id A-1 twice: for "Login" and for "Logout".',
+    ],
     ['id.invalid', [{ id: '../x' }], '"../x" is not a valid feature id.'],
     ['id.invalid', [{ name: 'b', blocked_by: ['a/b'] }], '"a/b" is not a valid features[0].blocked_by.'],
     ['import.name', [{ name: 'ok' }, { priority: 1 }], 'features[1] has no name.'],

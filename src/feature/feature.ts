@@ -4,7 +4,7 @@ import { explainSyntax, ForgeError, unlessFailed, usage } from '../core/error.js
 import { parseJson } from '../core/json.js';
 import { shownFrom } from '../core/paths.js';
 import { checkId, checkInput, findTwin, isSameId } from '../core/schema.js';
-import { checkText, compareText, firstNames, oneLine } from '../core/text.js';
+import { checkText, compareText, firstNames } from '../core/text.js';
 import { describeOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
 import { isSameOutside } from '../git/read.js';
@@ -340,17 +340,13 @@ export function planImport(features: readonly Feature[], text: string, now: stri
     const twin = id === undefined ? undefined : findTwin(added, id);
     if (ticked) done.push(name);
     else if (features.some(matches) || isRepeated) known.push(id ?? name);
-    else if (twin) throw usedTwice(twin, name);
+    else if (twin)
+      throw usage('import.twice', `The list has the id ${twin.id} twice: ${twin.name}, and ${name}.`, {
+        hint: 'Give one of them another id. Nothing was imported.',
+      });
     else added.push(planFeature(all, id ?? nextId(all), entry, now));
   }
   return { added, known, done };
-}
-
-function usedTwice({ id, name }: Feature, other: string): Error {
-  const [first, second] = [name, other].map((one) => JSON.stringify(oneLine(one, 80)));
-  return usage('import.twice', `The list has the id ${id} twice: for ${first} and for ${second}.`, {
-    hint: 'Give one of them another id. Nothing was imported.',
-  });
 }
 
 /** The number after the largest `FORGE-NNN`: these ids keep the order of the list. */

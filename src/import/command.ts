@@ -3,19 +3,9 @@ import { columns, type Style } from '../cli/style.js';
 import { firstNames, plural } from '../core/text.js';
 import type { Imported, ImportedFile } from '../index.js';
 
-/** Each source, and the name of its files. */
-const SOURCES: Readonly<Record<string, string>> = {
-  claude: 'CLAUDE.md',
-  agents: 'AGENTS.md',
-  gemini: 'GEMINI.md',
-  cursor: 'Cursor rules',
-  progress: 'claude-progress.txt',
-  features: 'feature_list.json',
-  'memory-bank': 'memory-bank',
-  beads: 'beads',
-  'task-master': 'Task Master',
-  backlog: 'Backlog.md',
-};
+const NAMES = 'claude agents gemini cursor progress features memory-bank beads task-master backlog'.split(
+  ' ',
+);
 
 /** `isShown`: the plan is on the screen already. */
 type Answer = Imported & { isShown?: true };
@@ -34,9 +24,8 @@ async function run(call: Call): Promise<Answer> {
   return { ...answer, isShown: true };
 }
 
-const sum = (counts: number[]): number => counts.reduce((all, one) => all + one, 0);
 const count = ({ files }: Imported): number =>
-  sum(files.map(({ notes, features }) => notes + features.length));
+  files.reduce((sum, { notes, features }) => sum + notes + features.length, 0);
 
 const MAX_FILES_SHOWN = 20;
 
@@ -53,37 +42,29 @@ function tableOf(files: readonly ImportedFile[], style: Style): string {
 function describe(file: ImportedFile, style: Style): string {
   const { notes, changed = 0, features, known, closed = [], masked = 0, problem } = file;
   if (problem !== undefined) return style.warn(problem);
-  const skipped = [
-    ...(file.done > 0 ? [`${file.done} done`] : []),
-    ...(file.deferred ? [`${file.deferred} deferred`] : []),
-    ...(file.unnamed ? [`${file.unnamed} without an id or a title`] : []),
-  ].join(', ');
-  const [first] = closed;
   const parts = [
     ...(notes > 0 ? [`${plural(notes, 'note')}${changed > 0 ? ` (${changed} changed)` : ''}`] : []),
     ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
     ...(known > 0 ? [style.dim(`${known} already there`)] : []),
-    ...(skipped === '' ? [] : [style.dim(`${skipped}, skipped`)]),
+    ...(file.done > 0 ? [style.dim(`${file.done} done, skipped`)] : []),
+    ...(file.deferred ? [style.dim(`${file.deferred} deferred, skipped`)] : []),
+    ...(file.unnamed ? [style.dim(`${file.unnamed} without an id or a title, skipped`)] : []),
     ...(masked > 0 ? [style.warn(`secrets or personal data masked in ${plural(masked, 'text')}`)] : []),
   ].join(', ');
-  if (first === undefined) return parts;
-  const ways = [`forge done ${first}`, `forge feature remove ${first}`].map(style.command).join(' or ');
-  return `${parts}; ${style.warn(`done there, open here: ${firstNames(closed, 5)}`)} (${ways})`;
+  const [id] = closed;
+  const ways = [`forge done ${id}`, `forge feature remove ${id}`].map(style.command).join(' or ');
+  return id ? `${parts}; done there, open here: ${firstNames(closed, 5)} (${ways})` : parts;
 }
 
 function render(result: Answer, style: Style, { from }: Record<string, unknown>): string {
   const { files, applied, isShown } = result;
-  const names = ((from ?? Object.keys(SOURCES)) as string[]).map((name) => SOURCES[name] ?? name);
-  if (files.length === 0) return `Nothing to import: no ${names.join(', ')} here.`;
-  const table = isShown ? [] : [tableOf(files, style)];
-  const features = sum(files.map((file) => file.features.length));
-  const next = style.command(features > 0 ? 'forge next' : 'forge note list');
-  const notes = count(result) - features;
-  const made = [notes > 0 && plural(notes, 'note'), features > 0 && plural(features, 'feature')];
-  if (applied) table.push(`${style.good('✓')} Imported: ${made.filter(Boolean).join(', ')}. Next: ${next}`);
-  else if (count(result) > 0)
-    table.push(`Nothing was stored. To import: ${style.command('forge import --yes')}`);
-  return table.join('\n');
+  if (files.length === 0)
+    return `Nothing to import: no ${from ? `files of ${(from as string[]).join(', ')}` : 'CLAUDE.md, AGENTS.md, GEMINI.md, Cursor rules, feature_list.json, memory-bank, beads, Task Master or Backlog.md'} here.`;
+  const table = isShown ? '' : `${tableOf(files, style)}\n`;
+  const next = files.some(({ features }) => features.length > 0) ? 'forge next' : 'forge note list';
+  if (applied) return `${table}${style.good('✓')} Imported. Next: ${style.command(next)}`;
+  if (count(result) === 0) return table;
+  return `${table}Nothing was stored. To import: ${style.command('forge import --yes')}`;
 }
 
 export const group: Group = {
@@ -93,12 +74,7 @@ export const group: Group = {
       summary: 'Import notes and tasks of other tools. Shows the plan first',
       example: 'forge import --yes',
       options: [
-        {
-          flags: '--from <source>',
-          help: 'only from this tool',
-          values: { words: Object.keys(SOURCES) },
-          many: true,
-        },
+        { flags: '--from <source>', help: 'only from this tool', values: { words: NAMES }, many: true },
       ],
       writes: true,
       confirms: true,

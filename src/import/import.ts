@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import * as z from 'zod/mini';
 import { ForgeError, SyntaxProblem } from '../core/error.js';
 import { listFolder, readTarget } from '../core/files.js';
@@ -23,20 +23,20 @@ export interface ImportedFile {
   source: string;
   notes: number;
   /** Number of new notes that replace an older one of the same section. */
-  changed?: number;
+  changed?: number | undefined;
   features: string[];
   /** Number of notes and features that exist already. */
   known: number;
   /** Number of completed tasks, which are skipped. */
   done: number;
   /** Ids of features here whose task is completed there. */
-  closed?: string[];
+  closed?: string[] | undefined;
   /** Number of tasks that are set aside, and of those without an id or a title. They are skipped. */
-  deferred?: number;
-  unnamed?: number;
+  deferred?: number | undefined;
+  unnamed?: number | undefined;
   /** Number of texts in which secrets or personal data were replaced. */
-  masked?: number;
-  problem?: string;
+  masked?: number | undefined;
+  problem?: string | undefined;
 }
 
 export interface Imported {
@@ -72,15 +72,12 @@ function store(context: Context, guard: Guard, { files, notes, features }: Plan)
     if (found.length > 0) refuseFound(context, one.source, found);
   }
   if (features.length > 0) updateFeatures(context, (present) => [...present, ...features]);
-  const at = timestamp(context);
-  const records = notes.map((note) => ({
-    tier: 'note' as const,
-    kind: 'note',
-    ...note,
-    at,
-    ...madeBy(context),
-  }));
-  if (records.length > 0) storeRecords(context, records);
+  const made = { tier: 'note' as const, kind: 'note', at: timestamp(context), ...madeBy(context) };
+  if (notes.length > 0)
+    storeRecords(
+      context,
+      notes.map((note) => ({ ...made, ...note })),
+    );
   const isNew = notes.length + features.length > 0;
   return { applied: isNew && !context.disk.dryRun, files };
 }
@@ -112,13 +109,10 @@ export const hasSources = (context: Context): boolean => filesOf(context, SOURCE
 
 /** The files that a pattern matches. It may have one *, in the file's name. */
 function expand(root: string, pattern: string): string[] {
-  const folder = dirname(pattern);
-  const [begin = '', end] = basename(pattern).split('*');
-  const names = listNames(join(root, folder));
-  const matches = names.filter((name) =>
-    end === undefined ? name === begin : name.startsWith(begin) && name.endsWith(end),
-  );
-  return matches.map((name) => (folder === '.' ? name : `${folder}/${name}`));
+  const [begin = '', end] = pattern.split('*');
+  return listNames(join(root, dirname(pattern)))
+    .map((name) => posix.join(dirname(pattern), name))
+    .filter((path) => (end === undefined ? path === begin : path.startsWith(begin) && path.endsWith(end)));
 }
 
 function listNames(folder: string): string[] {
@@ -162,7 +156,7 @@ function planImport(context: Context, files: readonly Read[]): Plan {
   const tasks = files.flatMap((file) => file.tasks);
   const open = new Set([...present, ...tasks].map(({ id }) => id));
   const plan: Plan = { files: [], notes: [], features: [] };
-  for (const { source, file, notes, tasks, done, deferred, unnamed, masked, problem } of files) {
+  for (const { source, file, notes, tasks, done, masked, problem, ...counts } of files) {
     const fresh = notes.filter(({ text }) => texts.size < texts.add(text).size);
     const old = stored.filter((note) => note.source === file && !current.has(note.text));
     const planned = fresh.map((section) => {
@@ -179,17 +173,11 @@ function planImport(context: Context, files: readonly Read[]): Plan {
       plan.features.push({ ...toFeature(all, { ...task, blockedBy }, now), source: file });
       ids.push(task.id);
     }
-    const isOpen = (id: string): boolean => (findTwin(present, id)?.status ?? 'passing') !== 'passing';
-    const closed = done.filter(isOpen);
+    const closed = done.filter((id) => (findTwin(present, id)?.status ?? 'passing') !== 'passing');
     plan.files.push({
-      ...{ file, source: source.name, notes: fresh.length, features: ids },
-      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done: done.length },
-      ...(closed.length > 0 && { closed }),
-      ...(deferred ? { deferred } : {}),
-      ...(unnamed ? { unnamed } : {}),
-      ...(masked ? { masked } : {}),
-      ...(changed > 0 && { changed }),
-      ...(problem === undefined ? {} : { problem }),
+      ...{ file, source: source.name, notes: fresh.length, changed: changed || undefined, features: ids },
+      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done: done.length, ...counts },
+      ...{ closed: closed.length > 0 ? closed : undefined, masked: masked || undefined, problem },
     });
   }
   return plan;

@@ -10,8 +10,8 @@ export interface Taken {
   /** Ids of completed tasks. They are skipped, because forge has no evidence for them. */
   done: string[];
   /** Tasks that are set aside, and those without an id or a title. They are skipped. */
-  deferred?: number;
-  unnamed?: number;
+  deferred?: number | undefined;
+  unnamed?: number | undefined;
 }
 
 export interface Section {
@@ -57,14 +57,7 @@ export const SOURCES: readonly Source[] = [
   { name: 'claude', files: ['CLAUDE.md', '.claude/CLAUDE.md', 'CLAUDE.local.md'], read: readMarkdown },
   { name: 'agents', files: ['AGENTS.md'], read: readMarkdown },
   { name: 'gemini', files: ['GEMINI.md'], read: readMarkdown },
-  {
-    name: 'cursor',
-    files: ['.cursor/rules/*.mdc', '.cursorrules'],
-    read: (text) => {
-      const [, fields = '', body = text] = FRONTMATTER.exec(text) ?? [];
-      return readMarkdown(body, scopeOf(fields));
-    },
-  },
+  { name: 'cursor', files: ['.cursor/rules/*.mdc', '.cursorrules'], read: readCursor },
   { name: 'progress', files: ['claude-progress.txt', 'claude-progress.md'], read: readMarkdown },
   { name: 'features', files: ['feature_list.json'], read: readFeatureList },
   { name: 'memory-bank', files: ['memory-bank/*.md', '.memory-bank/*.md'], read: readMarkdown },
@@ -73,12 +66,13 @@ export const SOURCES: readonly Source[] = [
   { name: 'backlog', files: ['backlog/tasks/*.md'], read: readBacklog },
 ];
 
-/** `For *.sql: how to write queries`, from the fields of a Cursor rule. They are no YAML: a glob begins with `*`. */
-function scopeOf(fields: string): string {
+/** Its fields are no YAML: a glob begins with `*`. */
+function readCursor(text: string): Taken {
+  const [, fields = '', body = text] = FRONTMATTER.exec(text) ?? [];
   const [globs, description] = ['globs', 'description'].map(
     (name) => new RegExp(`^${name}:[ \\t]*["'[]*(.*?)["'\\]]*\\s*$`, 'm').exec(fields)?.[1],
   );
-  return [globs && `For ${globs}`, description].filter(Boolean).join(': ');
+  return readMarkdown(body, [globs && `For ${globs}`, description].filter(Boolean).join(': '));
 }
 
 /** One note per section, with its headings, then the scope. Skips forge's own block, comments and `@path` imports. */
@@ -94,7 +88,7 @@ export function readMarkdown(text: string, scope = ''): Taken {
     const heading = path.filter(Boolean).join(' › ');
     for (const part of parts(content))
       notes.push({
-        text: [heading, scope, part].filter(Boolean).join('\n\n'),
+        ...{ text: [heading, scope, part].filter(Boolean).join('\n\n') },
         ...(heading === '' && { section: '' }),
       });
   };
@@ -256,7 +250,8 @@ function collect(rows: readonly Task[]): Taken {
     .flatMap(({ id, name, description }) =>
       parts(description).map((part) => ({ text: `${id}: ${name}\n\n${part}`, section: id })),
     );
-  const [deferred, unnamed] = [named.length - tasks.length, open.length - named.length];
+  const deferred = named.length - tasks.length || undefined;
+  const unnamed = open.length - named.length || undefined;
   return { notes, tasks, done: rows.filter(isDone).map(({ id }) => toId(id)), deferred, unnamed };
 }
 

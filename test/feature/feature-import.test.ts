@@ -107,11 +107,7 @@ describe('importing', () => {
   });
 
   it.each<[string, string | object, string]>([
-    [
-      'import.twice',
-      '- A-1: Login\n- a-1: Logout',
-      'The list has the id A-1 twice: for "Login" and for "Logout".',
-    ],
+    ['import.twice', '- A-1: Login\n- a-1: Logout', 'The list has the id A-1 twice: Login, and Logout.'],
     ['id.invalid', [{ id: '../x' }], '"../x" is not a valid feature id.'],
     ['id.invalid', [{ name: 'b', blocked_by: ['a/b'] }], '"a/b" is not a valid features[0].blocked_by.'],
     ['import.name', [{ name: 'ok' }, { priority: 1 }], 'features[1] has no name.'],

@@ -335,11 +335,10 @@ export function planImport(features: readonly Feature[], text: string, now: stri
     const { id, name } = entry;
     const matches = (one: Feature): boolean =>
       id === undefined ? isSameName(one.name, name) : isSameId(one.id, id);
-    const isRepeated = added.some((one) => matches(one) && isSameName(one.name, name));
+    const twin = added.find(matches);
     const all = [...features, ...added];
-    const twin = id === undefined ? undefined : findTwin(added, id);
     if (ticked) done.push(name);
-    else if (features.some(matches) || isRepeated) known.push(id ?? name);
+    else if (features.some(matches) || (twin && isSameName(twin.name, name))) known.push(id ?? name);
     else if (twin)
       throw usage('import.twice', `The list has the id ${twin.id} twice: ${twin.name}, and ${name}.`, {
         hint: 'Give one of them another id. Nothing was imported.',

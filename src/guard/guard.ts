@@ -146,13 +146,11 @@ export async function cleanForeign(context: Context, texts: readonly string[]): 
   return clean.map((text) => replaceHits(guard, text, (hit) => placeholderOf(hit.class) ?? `<${hit.rule}>`));
 }
 
-/** `replacement` returns null to keep a hit. What looks like a secret only beside a mask is masked too. */
-function replaceHits(
-  guard: Guard,
-  text: string,
-  replacement: (hit: Hit) => string | null,
-  passes = 4,
-): string {
+/** Null keeps the hit. */
+type Replacement = (hit: Hit) => string | null;
+
+/** What looks like a secret only beside a mask is masked too. */
+function replaceHits(guard: Guard, text: string, replacement: Replacement, passes = 4): string {
   let [replaced, at] = ['', 0];
   for (const hit of guard.scanText(text)) {
     const put = replacement(hit);

@@ -49,11 +49,19 @@ function hasKeyBody(block: string): boolean {
   return line.length >= 24 && entropyOf(line) >= 3.3 && !/(.)\1{9}/.test(line);
 }
 
+/** `<url-credentials>@host`: a mask reads like an element with the next word as its value, but has no end tag. */
+function isMask({ 0: text, index, input, groups }: RegExpExecArray): boolean {
+  const end = index + (groups?.['name'] ?? '').length;
+  const id = /<([a-z0-9-]{1,60})$/.exec(input.slice(Math.max(0, index - 60), end))?.[1];
+  const isId = id !== undefined && input[end] === '>' && SECRETS.includes(`\n${id}  `);
+  return isId && !input.startsWith(`</${id}>`, index + text.length);
+}
+
 /** A key without an owner is often the key of a record. */
 const ofOwner =
   (accept: Accept): Accept =>
   (secret, match) =>
-    accept(secret, match) && (isOwned(match) || isRandomKey(secret));
+    !isMask(match) && accept(secret, match) && (isOwned(match) || isRandomKey(secret));
 
 /** The checks that a line of the table can name. They take the secret, or the body after a token's prefix. */
 const CHECKS: Readonly<Record<string, Accept>> = {
@@ -117,14 +125,6 @@ interface Kind {
   more?: Partial<Rule>;
 }
 
-/** `<url-credentials>@host`: a mask reads like an element with the next word as its value, but has no end tag. */
-function isMask({ 0: text, index, input, groups }: RegExpExecArray): boolean {
-  const end = index + (groups?.['name'] ?? '').length;
-  const id = /<([a-z0-9-]{1,60})$/.exec(input.slice(Math.max(0, index - 60), end))?.[1];
-  const isId = id !== undefined && input[end] === '>' && SECRETS.includes(`\n${id}  `);
-  return isId && !input.startsWith(`</${id}>`, index + text.length);
-}
-
 const alone = (body: string): string => `(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`;
 const asItIs = (body: string): string => body;
 const anyOf = (keywords: readonly string[]): string => `(?:${keywords.map(literally).join('|')})`;
@@ -146,10 +146,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   last: { rank: 2, flags: 'y', pattern: asItIs },
   place: { rank: 3, flags: 'iy', pattern: asItIs, more: { isLoose: true } },
   command: { rank: 3, flags: 'y', pattern: asItIs, more: { isLoose: true } },
-  assigned: {
-    ...{ rank: 4, flags: 'iy', pattern: (body) => `(?<name>${NAME})${body}`, more: { isLoose: true } },
-    accept: (check) => (secret, match) => !isMask(match) && check(secret, match),
-  },
+  assigned: { rank: 4, flags: 'iy', pattern: (body) => `(?<name>${NAME})${body}`, more: { isLoose: true } },
   // A separate rule: with flag `i`, non-ASCII letters make a pattern slow to compile.
   named: { rank: 4, flags: 'iy', pattern: asItIs, more: { isLoose: true } },
 };

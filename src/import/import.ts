@@ -83,21 +83,13 @@ function store(context: Context, guard: Guard, { files, notes, features }: Plan)
 }
 
 function chosen(names: readonly string[] = []): readonly Source[] {
-  if (names.length === 0) return SOURCES;
   const all = SOURCES.map(({ name }) => name);
   const wanted = names.map((name) => oneOf(all, name, '--from', 'import.source'));
-  return SOURCES.filter(({ name }) => wanted.includes(name));
+  return SOURCES.filter(({ name }) => names.length === 0 || wanted.includes(name));
 }
 
-interface SourceFile {
-  source: Source;
-  file: string;
-}
-
-interface Read extends SourceFile, Taken {
-  masked?: number;
-  problem?: string;
-}
+type SourceFile = { source: Source; file: string };
+type Read = SourceFile & Taken & Pick<ImportedFile, 'masked' | 'problem'>;
 
 const filesOf = ({ layout }: Context, sources: readonly Source[]): SourceFile[] =>
   sources.flatMap((source) =>

@@ -86,11 +86,9 @@ export function readMarkdown(text: string, scope = ''): Taken {
     body = [];
     if (content === '') return;
     const heading = path.filter(Boolean).join(' › ');
+    const section = heading === '' ? { section: '' } : {};
     for (const part of parts(content))
-      notes.push({
-        ...{ text: [heading, scope, part].filter(Boolean).join('\n\n') },
-        ...(heading === '' && { section: '' }),
-      });
+      notes.push({ text: [heading, scope, part].filter(Boolean).join('\n\n'), ...section });
   };
   for (const line of stripComments(text.replaceAll('\r\n', '\n')).split('\n')) {
     const [, ticks] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];

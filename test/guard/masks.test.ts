@@ -25,7 +25,8 @@ describe('a mask', () => {
   it('LTM-13 leaves nothing that is refused, whatever follows a secret', async () => {
     const random = seeded(11);
     const left: string[] = [];
-    for (const [make] of samples.values())
+    const byContext = secretRules().filter(({ isLoose }) => isLoose);
+    for (const make of byContext.map(({ id }) => samples.get(id)?.[0]))
       for (const end of ENDS) {
         const masked = await maskText(`it was ${make?.(random)}${end}`);
         if (found(masked).length > 0) left.push(masked);

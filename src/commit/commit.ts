@@ -96,7 +96,7 @@ export async function makeCommit(context: Context, raw: CommitInput = {}, watch:
   const { repository, git } = requireGit(context);
   requireNoOperation(repository, input.amend ?? false);
   const own = userGit(repository.root, context.world.env);
-  const draft = requireTexts(context, await draftCommit(context, input));
+  const draft = requireTexts(context, input, await draftCommit(context, input));
   const learned = isBuilding(context) ? [] : (input.learned ?? []);
   // Report damaged knowledge before the commit is made.
   if (learned.length > 0) listKnowledge(context);
@@ -159,14 +159,20 @@ function requireNoOperation(repository: Repository, amend: boolean): void {
   });
 }
 
-function requireTexts(context: Context, draft: CommitMessage): CommitMessage {
+const flagsOf = ({ all, amend }: CommitInput): string[] => [
+  ...(all ? ['-a'] : []),
+  ...(amend ? ['--amend'] : []),
+];
+
+function requireTexts(context: Context, input: CommitInput, draft: CommitMessage): CommitMessage {
+  const again = ['forge', 'commit', ...flagsOf(input)];
   if (draft.subject === '')
     throw usage('commit.title', 'There is no title: no task is in focus.', {
-      hint: 'forge commit -m "TEXT" --why "TEXT"',
+      hint: `${formatArgv(again)} -m "TEXT" --why "TEXT"`,
     });
   if (draft.why === '' && readConfig(context).commit.sections.includes('Why'))
     throw usage('commit.why', 'There is no reason: the session has no goal, and no task is in focus.', {
-      hint: `forge commit -m ${formatArgv([draft.subject])} --why "TEXT"`,
+      hint: `${formatArgv(input.title === undefined ? again : [...again, '-m', input.title])} --why "TEXT"`,
     });
   return draft;
 }
@@ -176,21 +182,19 @@ async function commitIndex(
   context: Context,
   own: UserGit,
   message: string,
-  { all, amend }: CommitInput,
+  input: CommitInput,
   watch: CommitWatch,
 ): Promise<void> {
   const { disk, layout } = context;
   const file = saveMessage(context, message);
-  const flags = [...(all ? ['-a'] : []), ...(amend ? ['--amend'] : [])];
-  const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit', '-q', '-F', '-', '--cleanup=verbatim', ...flags];
-  const { code, stderr } = await own(args, { input: message, ...watch });
+  const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit', '-q', '-F', '-', '--cleanup=verbatim'];
+  const { code, stderr } = await own([...args, ...flagsOf(input)], { input: message, ...watch });
   if (code === 0) {
     disk.withLock(() => disk.remove(commitMessageFile(layout)));
     return;
   }
   const reason = /^(?:fatal|error):.*/m.exec(stderr)?.[0] ?? tellingLine(stderr);
-  const amending = amend ? ['--amend'] : [];
-  const again = formatArgv(['git', 'commit', ...amending, '--cleanup=verbatim', '-F', file]);
+  const again = formatArgv(['git', 'commit', ...flagsOf(input), '--cleanup=verbatim', '-F', file]);
   throw outside('commit.failed', `git made no commit: ${reason || 'a hook rejected it'}`, {
     hint: `The message is saved. Once that is fixed: ${again}`,
     data: { file },
@@ -296,7 +300,7 @@ export async function readWork(
       : [],
     // Verification in other clones would miss heads that the commit does not contain.
     ledger: holdsHeads ? ledgerHeads(context) : [],
-    isBare: readRules(context).off.has('subject'),
+    rules: readRules(context),
   };
 }
 

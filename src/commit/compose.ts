@@ -4,7 +4,7 @@ import { taskLine, type Unit } from '../feature/tasks.js';
 import { isTestFile } from '../feature/test-files.js';
 import { type Focus, isAbout, RECORDED, reasonOf, taskTitle } from '../session/rules.js';
 import { type CommitMessage, isOwnSubject, parseMessage } from './message.js';
-import { NO_ISSUE } from './rules.js';
+import { type CommitRules, NO_ISSUE } from './rules.js';
 
 /** What the caller gives for a commit message. */
 export const CommitInput = z.strictObject({
@@ -41,8 +41,7 @@ export interface KnownWork {
   /** The last few commit messages of all branches. They may contain lines of the log already, which has no seconds. */
   earlier: readonly CommitMessage[];
   ledger: readonly string[];
-  /** The subject rule is off, so subjects follow another convention. */
-  isBare: boolean;
+  rules: CommitRules;
 }
 
 const PREFIX = /^\[([^[\] ]{1,100})\] +(.+)$/;
@@ -55,8 +54,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
   const focus = focusOf(known);
   const typed = PREFIX.exec(given.title ?? '');
   const feature = features.find((id) => isAbout(focus, id));
-  const typedIssue = typed?.[1] === NO_ISSUE ? undefined : typed?.[1];
-  const issue = given.issue ?? typedIssue ?? focus.linear_issue ?? undefined;
+  const issue = givenIssue(given, known.rules) ?? focus.linear_issue ?? undefined;
   const knownId = given.issue ?? focus.linear_issue ?? feature ?? NO_ISSUE;
   const fresh = (texts: readonly string[], field: 'what' | 'learned' | 'updated'): string[] => {
     const old = earlier.flatMap((message) => message[field]);
@@ -65,7 +63,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
   };
   const done = fresh([...known.done, ...(given.done ?? [])], 'what');
   return {
-    id: given.issue ?? typed?.[1] ?? (known.isBare ? '' : knownId),
+    id: given.issue ?? typed?.[1] ?? (known.rules.off.has('subject') ? '' : knownId),
     subject: typed?.[2] ?? given.title ?? taskTitle(focus, [given.issue, feature, focus.linear_issue]),
     ...(given.title === undefined ? {} : { isTyped: true }),
     ...conventionalType(
@@ -84,6 +82,11 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     },
     ledger: [...known.ledger],
   };
+}
+
+function givenIssue({ issue, title = '' }: CommitInput, { isId }: CommitRules): string | undefined {
+  const [, id = NO_ISSUE] = PREFIX.exec(title) ?? [];
+  return issue ?? (id !== NO_ISSUE && isId(id) ? id : undefined);
 }
 
 /** `#12` would link the commit to that pull request, and begins a footer for commitlint. */
@@ -116,6 +119,7 @@ function focusOf({ focus, passed, isDone, earlier }: KnownWork): Focus {
 /** `forge commit --amend`: the last message, with what was given, and completed to follow the protocol. */
 export function amendMessage(given: CommitInput, known: KnownWork, last: string): CommitMessage {
   const old = parseMessage(last);
+  const { rules } = known;
   const title = given.title ?? old.subject;
   const draft = composeMessage(
     {
@@ -127,9 +131,13 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
     known,
   );
   const { linear, session } = old.backtrace;
-  const keepsLinear = given.issue === undefined && linear !== '' && old.id !== '';
+  const hasId = old.id !== '' || rules.off.has('subject');
+  // A new title may drop the only mention of the issue.
+  const isNamedOnce = given.title !== undefined && !isNamed(linear) && rules.isIssue(old.id);
+  const keepsLinear = givenIssue(given, rules) === undefined && linear !== '' && hasId && !isNamedOnce;
   return {
     ...draft,
+    ...(given.title === undefined ? keptSubject(draft, old, rules) : {}),
     learned: unique([...old.learned, ...draft.learned]),
     updated: unique([...old.updated, ...draft.updated]),
     backtrace: {
@@ -139,6 +147,17 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
     },
     trailers: old.trailers ?? [],
   };
+}
+
+/** A word in brackets that is no id, such as `[BUG]`, belongs to the text. */
+function keptSubject(
+  { id }: CommitMessage,
+  old: CommitMessage,
+  { isId }: CommitRules,
+): Partial<CommitMessage> {
+  if (old.id === '') return { keeps: 'text' };
+  if (id !== old.id || isId(id)) return { keeps: 'line' };
+  return { keeps: 'text', id: '', subject: `[${id}] ${old.subject}` };
 }
 
 /** What was said in the progress log, and the file names; without a log, one line per file. */

@@ -14,6 +14,8 @@ export interface CommitMessage {
   subject: string;
   /** A person or an agent typed the subject: the rules judge it whole. A chosen one is cut to fit. */
   isTyped?: boolean;
+  /** Of an amended commit, in the style `conventional`: the capital letters stay, or the brackets too. */
+  keeps?: 'text' | 'line';
   /** The conventional type of the work; `feat` if absent. */
   type?: string;
   what: string[];
@@ -138,12 +140,14 @@ export const isOwnSubject = (subject: string): boolean => OWN.test(subject);
 const MAX_LINE = 100;
 
 /** commitlint accepts a capital at the start of an abbreviation only. */
-function conventionalSubject(subject: string, type = 'feat'): string {
+function conventionalSubject({ subject, type = 'feat', keeps }: CommitMessage): string {
   if (/^[a-z]+(?:\([^()]*\))?!?: \S/.test(subject)) return subject;
-  const text = subject
-    // `[BUG] `, which forms ask for.
-    .replace(/^\[[A-Za-z]+\] +/, '')
-    .replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
+  const text = keeps
+    ? subject
+    : subject
+        // `[BUG] `, which forms ask for.
+        .replace(/^\[[A-Za-z]+\] +/, '')
+        .replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
   return `${isOwnSubject(subject) ? 'chore' : type}: ${text}`;
 }
 
@@ -174,21 +178,19 @@ const prose = (text: string): string =>
  * needs `--cleanup=verbatim`, because git takes `##` for a comment.
  */
 export function formatCommitMessage(
-  { id, subject, type, why, backtrace, ...message }: CommitMessage,
+  message: CommitMessage,
   { style, sections }: { style: CommitStyle; sections: readonly string[] } = {
     style: 'protocol',
     sections: SECTIONS,
   },
 ): string {
+  const { id, subject, why, backtrace, keeps } = message;
   const isConventional = style === 'conventional';
   const line = (text: string, indent = ''): string => (isConventional ? breakLine(text, indent) : text);
   const list = (texts: readonly string[]): string =>
     texts.map((text) => line(`- ${item(text)}`, '  ')).join('\n');
-  const title = isConventional
-    ? conventionalSubject(subject, type)
-    : id === ''
-      ? subject
-      : `[${id}] ${subject}`;
+  const named = id === '' ? subject : `[${id}] ${subject}`;
+  const title = isConventional && keeps !== 'line' ? conventionalSubject(message) : named;
   const memory = [
     ...message.learned.map((text) => `Learned: ${text}`),
     ...message.updated.map((text) => `Updated: ${text}`),

@@ -6,6 +6,9 @@ import { CONFIG, featureFile, KNOWLEDGE, makeForge, makePlainForge } from '../su
 import { changedPaths, makeFolder, type Project, projectAt } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
+const BODY =
+  '## What\n- a\n\n## Why\nwanted\n\n## Memory\n- Learned: none\n\n## Backtrace\n- Parent: none\n- Linear: none\n- Session: none\n';
+
 const stored = (project: Project): string => `${project.git('log', '-1', '--format=%B')}\n`;
 
 describe('forge commit', () => {
@@ -174,6 +177,56 @@ people sign in
     const ended = project.git('log', '-1', '--format=%B');
     expect(ended).not.toContain('## ');
     expect(ended).toContain('\n- tried two cookies');
+  });
+
+  it.each([
+    ['[SX9-12] Readme Line of API', '[SX9-12] Readme Line of API'],
+    ['[FORGE] Readme line', '[FORGE] Readme line'],
+    ['fix(api): A thing', 'fix(api): A thing'],
+    ['feat!: x', 'feat!: x'],
+    ['Readme Line of API', 'docs: Readme Line of API'],
+    ['[BUG] Crash on start', 'docs: [BUG] Crash on start'],
+  ])('GIT-02 --amend in the style conventional loses nothing of a subject: %s', async (subject, expected) => {
+    const project = await makeForge();
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    project.git('commit', '-qam', 'chore: settings');
+    stage(project, 'README.md');
+    const before = `${subject}\n\n${BODY.replace('Linear: none', 'Linear: SX9-7')}`;
+    project.git('commit', '-qm', before, '--cleanup=verbatim');
+    await forgeJson(project, ['commit', '--amend']);
+    const after = stored(project);
+    expect(after.split('\n')[0]).toBe(expected);
+    expect(after).toContain('\n- Linear: SX9-7\n');
+    // A word in brackets that is no id becomes none.
+    const { message } = await forgeJson<MadeCommit>(project, ['commit', '--amend', '-m', '[BUG] Say it']);
+    expect(message).toMatch(/^docs: say it\n/);
+    expect(message).toContain('\n- Linear: SX9-7\n');
+  });
+
+  it('GIT-02 --amend with another title keeps the issue that only the old one named', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    project.git('commit', '-qam', `[SX9-12] Readme\n\n${BODY}`, '--cleanup=verbatim');
+    const amend = async (title: string): Promise<string> => {
+      const { message } = await forgeJson<MadeCommit>(project, ['commit', '--amend', '-m', title]);
+      return message.replace(/\n[\s\S]*(?=\n- Linear)|\n- Session[\s\S]*/g, '');
+    };
+    expect(await amend('Better')).toBe('chore: better\n- Linear: SX9-12');
+    expect(await amend('[SX9-13] Best')).toBe('chore: best\n- Linear: SX9-13');
+    expect(await amend('good')).toBe('chore: good\n- Linear: SX9-13');
+  });
+
+  it('GIT-02 without a reason, names the same command with it', async () => {
+    const project = await makeForge();
+    project.git('commit', '-q', '--allow-empty', '-m', 'unprotocol');
+    const hint = async (...args: string[]) => (await forgeError(project, ['commit', ...args])).hint;
+    expect(await hint('--amend')).toBe('forge commit --amend --why "TEXT"');
+    expect(await hint('--amend', '-m', '[SX9-1] Two words')).toBe(
+      `forge commit --amend -m '[SX9-1] Two words' --why "TEXT"`,
+    );
+    project.write('src/app.js', 'changed\n');
+    expect(await hint('-a')).toBe('forge commit -a -m "TEXT" --why "TEXT"');
+    expect(await hint('-a', '-m', 'x')).toBe('forge commit -a -m x --why "TEXT"');
   });
 
   it('GIT-02 passes its own check however short git prints hashes', async () => {

@@ -253,21 +253,28 @@ async function judgePush(from: string, world: World, refs: string): Promise<Verd
   const isBroken = damage !== null || (commits.length > 0 && enforce === 'block');
   const refusal = secrets.length > 0 ? 'secret' : isBroken ? 'problems' : null;
   lines.push(`forge: ${refusal ? 'nothing was pushed' : 'pushed with problems'}`);
-  lines.push(...shorten(secrets, 'secret', lineOfSecret), ...shorten(commits, 'commit', linesOfCommit));
+  lines.push(...shorten(secrets, 'secret', lineOfSecret));
+  if (secrets[0]) {
+    const scan = `forge guard scan --range ${secrets[0].commit?.slice(0, 12)}^!`;
+    lines.push('    → the same commit without it; if it is real, revoke it', `    → a false alarm: ${scan}`);
+  }
+  lines.push(...shorten(commits, 'commit', linesOfCommit));
   if (commits.length > 0)
     lines.push('    → the last commit: forge commit --amend; older ones: git rebase -i, reword');
   if (damage !== null) {
     lines.push(`  memory: ${oneLine(damage, 300)}`);
     lines.push('    → forge memory verify   # shows what is wrong and how to fix it');
   }
-  const more = commits.length > 0 ? 'More: forge commit check --range A..B   ' : '';
-  if (refusal) lines.push(`  ${more}To skip all hooks: --no-verify`);
+  if (refusal === 'problems') lines.push('  To skip all hooks: --no-verify');
   return { lines, refusal };
 }
 
 const linesOfCommit = ({ sha, subject, problems }: RangeCommit): string[] => [
   `  ${sha.slice(0, 10)} ${oneLine(subject, 80)}`,
-  ...problems.slice(0, 3).map(({ line, message }) => `    line ${line}: ${message}`),
+  ...shorten(problems, 'problem', ({ line, message }) => [`  line ${line}: ${message}`]).map(
+    (text) => `  ${text}`,
+  ),
+  `    → forge commit check --range ${sha.slice(0, 12)}^!   # shows what to write`,
 ];
 
 /** GIT-08: commits of this clone that should follow the protocol, and do not. */

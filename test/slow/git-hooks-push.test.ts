@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { CommitCheck } from '../../src/index.js';
 import { addRemote, commit, makeCommitted } from '../support/e2e-hooks.js';
 import { atTerminal } from '../support/e2e-terminal.js';
-import { forgeJson, runBinary, runForge } from '../support/forge.js';
+import { forgeFound, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, snapshot } from '../support/forge-project.js';
 import { HALT, record } from '../support/memory.js';
 import { MESSAGE } from '../support/message.js';
@@ -254,6 +255,39 @@ describe('the pre-push hook', () => {
     expect(await pushHead(project)).toMatchObject({ exitCode: 0, stderr: '' });
     commitSecret(project);
     expect(await pushHead(project)).toMatchObject({ exitCode: 5, stderr: expect.stringMatching(SECRET) });
+  });
+
+  it('GIT-03 LTM-13 says what to do about a secret, not how to skip the hook', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['hooks', 'install']);
+    commitSecret(project);
+    project.git('commit', '-q', '--no-verify', '--amend', '-m', MESSAGE);
+    const { stderr } = await pushHead(project);
+    const scan =
+      /^forge: nothing was pushed\n.* key\.txt:1: .*\n {4}→ the same commit without it; if it is real, revoke it\n {4}→ a false alarm: forge (guard scan --range \w+\^!)\n$/.exec(
+        stderr,
+      )?.[1];
+    const { stdout } = await runForge(project, `${scan}`.split(' '));
+    expect(stdout).toContain('\nA false alarm? forge guard allow ');
+  });
+
+  it('GIT-03 GIT-01 shows all problems of a message, and the command that shows what to write', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['hooks', 'install']);
+    project.write('src/bad.js', 'x\n');
+    project.git('add', '-A');
+    const message = `no protocol\nsecond\n\n${'## Odd\n'.repeat(9)}`;
+    project.git('commit', '-q', '--no-verify', '--cleanup=verbatim', '-m', message);
+    const { exitCode, stderr } = await pushHead(project);
+    expect(exitCode).toBe(1);
+    expect(stderr.match(/^ {4}line \d+: /gm)).toHaveLength(10);
+    const check =
+      /\n {4}… 5 more problems\n {4}→ forge (commit check --range \w+\^!) {3}# shows what to write\n/.exec(
+        stderr,
+      )?.[1];
+    const { commits } = await forgeFound<CommitCheck>(project, `${check}`);
+    expect(commits.map(({ problems }) => problems.length)).toEqual([15]);
+    expect(stderr).toMatch(/\n {2}To skip all hooks: --no-verify\n$/);
   });
 
   it('GIT-03 LTM-05 refuses halted memory if git cannot show the pushed commits', async () => {

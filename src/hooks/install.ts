@@ -213,8 +213,10 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
       { path: hooksRecordFile(layout), bytes: encodeDocument({ ...record, installed_at, head }) },
     ]),
   );
-  if (who !== undefined && who !== readEnforcement(context).settings.who)
+  if (who !== undefined && who !== readEnforcement(context).settings.who) {
     setSetting(context, { name: 'commit.who', value: who });
+    context.warnings.push(`.forge/config.toml has changed: who = "${who}". Commit it.`);
+  }
   return report(context, plans, ({ state }) => state);
 }
 

@@ -192,6 +192,9 @@ describe('forge hooks install', () => {
     expect(report).toMatchObject({ who: 'agents', enforce: 'block' });
     expect(project.read(CONFIG)).toContain('\nwho = "agents"\n');
     expect(await runForge(project, ['hooks', 'install', '--who', 'me'])).toMatchObject({ exitCode: 2 });
+    const all = await runForge(project, ['hooks', 'install', '--who', 'all', '--yes']);
+    expect(all.stderr).toBe('! .forge/config.toml has changed: who = "all". Commit it.\n');
+    expect((await runForge(project, ['hooks', 'install', '--who', 'all', '--yes'])).stderr).toBe('');
   });
 
   it('GIT-08 asks once, at a terminal, whose commits it may reject', async () => {
@@ -200,7 +203,8 @@ describe('forge hooks install', () => {
     // One word each: the question is wrapped.
     const whose = 'agents’?';
     const answers = [[whose, '\u001b[B\r']] as const;
-    expect((await atTerminal(place, ['hooks', 'install'], answers)).exitCode).toBe(0);
+    const { exitCode, shown } = await atTerminal(place, ['hooks', 'install'], answers);
+    expect([exitCode, shown]).toEqual([0, expect.stringMatching(/config\.toml has changed: who = "agents"/)]);
     expect(project.read(CONFIG)).toContain('\nwho = "agents"\n');
     project.write(CONFIG, project.read(CONFIG).replace('\nwho = "agents"\n', '\n'));
     const again = await atTerminal(place, ['hooks', 'install']);

@@ -86,7 +86,9 @@ export async function checkAll(
   const checks: CiCheck[] = [];
   for (const [i, name] of CI_CHECKS.entries()) {
     watch.onProgress?.(i, CI_CHECKS.length);
-    const result = await run[name]().catch((error) => describeFailure(context, error));
+    const result = await run[name]().catch(async (error) =>
+      sayOnce(await describeFailure(context, error), checks),
+    );
     if (watch.signal?.aborted)
       throw new ForgeError('interrupted', 'interrupted', 'Interrupted; the checks are incomplete.');
     checks.push({ name, ...result });
@@ -99,6 +101,18 @@ export async function checkAll(
     checks,
     notes: context.warnings.splice(0),
   };
+}
+
+/** An obstacle that stopped an earlier check too, such as damaged settings, is one finding. */
+function sayOnce(result: Result, earlier: readonly CiCheck[]): Result {
+  const isSame = ({ findings }: Result): boolean =>
+    findings.some(
+      ({ message, file }) => message === result.findings[0]?.message && file === result.findings[0].file,
+    );
+  const first = earlier.find(isSame);
+  return first
+    ? { ...result, detail: `not checked, for the same reason as ${first.name}`, findings: [] }
+    : result;
 }
 
 /** A check that cannot be made is a finding, even if it is a bug in forge. The other checks still count. */

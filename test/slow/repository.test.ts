@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chownSync, lstatSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { StartedSession } from '../../src/index.js';
+import type { CiReport, StartedSession } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { featureFile } from '../support/forge-project.js';
 import { changedPaths, makeFolder, makePlainProject, type Project, projectAt } from '../support/project.js';
@@ -200,6 +200,12 @@ describe.skipIf(process.getuid?.() !== 0)('a repository of another owner', () =>
     });
     for (const env of [values(dir), values('*'), { SUDO_UID: '12345' }])
       expect(typed(project, ['feature', 'list'], { env })).toContain('F-1');
+    // Every git that forge starts is told the same, and nothing else of the caller's settings.
+    const settings = { ...values(dir, 'nonsense'), GIT_CONFIG_KEY_1: 'log.mailmap' };
+    for (const env of [values('', '*'), settings]) {
+      const { checks } = typedJson<CiReport>(project, ['ci'], { env });
+      expect(checks.map(({ state }) => state)).not.toContain('failed');
+    }
     for (const env of [values(`${dir}x`), values(dir, '')])
       expect(typedError(project, ['feature', 'list'], { env }).code).toBe('git.unsafe');
     rmSync(project.dir, { recursive: true });

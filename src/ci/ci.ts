@@ -380,6 +380,6 @@ function describeRefusal(context: Context, refused: string[], all: readonly Test
   );
   return {
     message: `the tests of ${plural(refused.length, 'feature')} are not approved here and did not run: ${names.join(', ')}`,
-    fix: `FORGE_TRUST=${value}   # a variable of the pipeline that no commit can change, and that counts only with CI=1; read first: forge trust --show`,
+    fix: `FORGE_TRUST=${value}   # a variable of the pipeline that no commit can change, and that counts only where CI is set; read first: forge trust --show`,
   };
 }

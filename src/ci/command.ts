@@ -71,7 +71,7 @@ export const group: Group = {
         { flags: '--range <range>', help: "the commits of A..B (default: the range of the CI's variables)" },
         {
           flags: '--run',
-          help: 'run the tests of passing features if they are trusted (in CI: FORGE_TRUST, with CI=1)',
+          help: 'run the tests of passing features if they are trusted (where CI is set: by FORGE_TRUST)',
         },
         {
           flags: '--format <format>',

@@ -130,7 +130,7 @@ export const ENVIRONMENT_HELP = [
     'FORGE_ROLE',
     '"builder": may work, but not change memory, knowledge, trust or settings; "supervisor" or unset: may',
   ],
-  ['FORGE_TRUST', 'only with CI=1: approves what has this sha256 ("forge trust --show", "forge ci --run")'],
+  ['FORGE_TRUST', 'where CI is set: approves what has this sha256 ("forge trust --show", "forge ci --run")'],
   ['FORGE_HOOKS', "0: forge's git hooks do nothing, this once"],
   ['FORGE_NODE', 'the Node that git hooks start, instead of the one that installed them'],
   ['XDG_STATE_HOME', 'where approvals are kept (default: ~/.local/state)'],

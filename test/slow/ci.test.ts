@@ -260,11 +260,13 @@ describe('forge ci: each cause alone', () => {
     expect((await ci(clone, ['--run'], { FORGE_TRUST: digest })).exitCode).toBe(3);
     expect((await ci(clone, ['--run'], { CI: '1', FORGE_TRUST: digest })).exitCode).toBe(1);
     expect((await ci(clone)).exitCode).toBe(0);
-    const value = /^FORGE_TRUST=(\S+) /.exec(refused.checks[3]?.findings.at(-1)?.fix ?? '')?.[1] as string;
+    const fix = refused.checks[3]?.findings.at(-1)?.fix ?? '';
+    expect(fix).toContain('that counts only where CI is set');
+    const value = /^FORGE_TRUST=(\S+) /.exec(fix)?.[1] as string;
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'node -e 1']);
     commit(project);
     const later = cloneOf(project);
-    expect(failed(await ci(later, ['--run'], { CI: '1', FORGE_TRUST: value }))).toEqual([
+    expect(failed(await ci(later, ['--run'], { CI: 'true', FORGE_TRUST: value }))).toEqual([
       'features findings',
     ]);
     await forgeJson(project, ['feature', 'verify', 'B']);

@@ -113,6 +113,9 @@ const MAX_PUT_BACK = 20;
 /** This many containers make git and forge slow. */
 const MANY_CONTAINERS = 20_000;
 
+const PREVENTS = 'this line in .forge/.gitattributes prevents them:';
+const ATTRIBUTES = 'memory/ledger/** -text -filter -ident -working-tree-encoding';
+
 /** Compares the ledger of a working tree with everything else that knows records. */
 export function compare(observation: Observation) {
   const { graph, located, settled, sparse } = observation;
@@ -222,7 +225,7 @@ const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
   });
 
 function findNotes(
-  { graph, unknown, incomplete, located, own, crlf }: Observation,
+  { graph, unknown, incomplete, located, own }: Observation,
   away: readonly AbsentRecord[],
 ): Finding[] {
   const { places } = located;
@@ -239,8 +242,7 @@ function findNotes(
       }),
     ),
     ...describeRecords('elsewhere', elsewhere, `in ${place}, not in this tree: {count} written here${bring}`),
-    ...graph.containers.flatMap(describeTorn),
-    ...crlf.map(({ file, hint }) => makeFinding('file', 'it has CRLF line ends', { file, hint })),
+    ...graph.containers.flatMap(describeFile),
     ...(own.damaged.length > 0
       ? [
           makeFinding(
@@ -254,7 +256,15 @@ function findNotes(
   ];
 }
 
-const describeTorn = ({ name: file, torn: line }: Container): Finding[] =>
-  line === null
-    ? []
-    : [makeFinding('file', 'an unfinished line; its writer was interrupted', { file, line })];
+/** A file with whole records that forge did not leave like this. */
+function describeFile({ name: file, torn, hasCr }: Container): Finding[] {
+  const note = (isSo: boolean, message: string, line = 0): Finding[] =>
+    isSo ? [makeFinding('file', message, { file, line })] : [];
+  return [
+    ...note(torn !== null, 'an unfinished line; its writer was interrupted', torn ?? 0),
+    ...note(
+      hasCr,
+      `it has CRLF line ends. To remove them: sed -i 's/\\r$//' FILE; ${PREVENTS} ${ATTRIBUTES}`,
+    ),
+  ];
+}

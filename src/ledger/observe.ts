@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { readHint, stampOf } from '../core/files.js';
-import { type Layout, shown } from '../core/paths.js';
+import type { Layout } from '../core/paths.js';
 import { isShallow } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { closeCopiedFile } from './append.js';
-import { type Container, linesById } from './container.js';
-import { currentBranch, gitDirIdentity, ledgerFolder, MAX_CACHE_BYTES, withLedgerLock } from './files.js';
+import { linesById } from './container.js';
+import { currentBranch, gitDirIdentity, MAX_CACHE_BYTES, withLedgerLock } from './files.js';
 import { absentFrom, type LedgerObjects, type LedgerTree, locate, readRefs, sparseFiles } from './git.js';
 import { type AbsentRecord, Graph } from './graph.js';
 import { findRemoved } from './history.js';
@@ -120,27 +120,7 @@ export async function observe(context: Context, objects: LedgerObjects, place: P
     ? await sparseFiles(context)
     : new Set<string>();
   await shortenJournal(sources);
-  const crlf = await findCrlf(sources);
-  return { ...sources, absent, located, unknown, standing, settled, sparse, crlf };
-}
-
-const ATTRIBUTES = 'memory/ledger/** -text -filter -ident -working-tree-encoding';
-
-/** Files with CRLF, and how to get rid of it. */
-async function findCrlf({ context: { disk, layout }, objects, graph, headTree }: Sources) {
-  const files = graph.containers.filter(({ hasCr }) => hasCr);
-  if (files.length === 0) return [];
-  const attributes = disk.read(join(layout.dir, '.gitattributes'))?.toString() ?? '';
-  const isProtected = attributes.split(/\r?\n/).includes(ATTRIBUTES);
-  const howTo = async ({ name, ids }: Container): Promise<string> => {
-    if (!isProtected) return `this line in .forge/.gitattributes prevents them: ${ATTRIBUTES}`;
-    const oid = headTree.get(name);
-    const facts = oid === undefined ? undefined : (await objects.blob(oid, name))?.facts;
-    const path = shown(layout, join(ledgerFolder(layout), name));
-    const isInHead = facts?.hasCr === false && facts.ids.at(-1) === ids.at(-1);
-    return isInHead ? `git restore --source=HEAD -- ${path}` : `sed -i 's/\\r$//' ${path}`;
-  };
-  return Promise.all(files.map(async (file) => ({ file: file.name, hint: await howTo(file) })));
+  return { ...sources, absent, located, unknown, standing, settled, sparse };
 }
 
 /** `isStale`: the file must be rewritten. `damaged`: lines whose record was not found. */

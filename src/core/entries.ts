@@ -3,11 +3,12 @@ import type { Disk } from './disk.js';
 import { corrupted, ForgeError, unlessFailed } from './error.js';
 import { type Layout, shown, viewCopy } from './paths.js';
 import { decodeDocument, encodeDocument, type Format, isId } from './schema.js';
-import { oneLine, sha256 } from './text.js';
+import { oneLine, plural, sha256 } from './text.js';
 
 /**
  * A list with one file for each entry, so that branches that change different entries never conflict (LAY-09). A view,
- * which git ignores, shows all entries. A person may edit the view, and forge takes the edit in.
+ * which git ignores, shows all entries. A person may edit the view, and forge takes the edit in. An entry that the view
+ * lacks stays: the view may be an older one.
  */
 export interface EntryList<E, V> {
   folder: (layout: Layout) => string;
@@ -22,13 +23,17 @@ export interface EntryList<E, V> {
   /** Fields of `present` beside the list are kept. */
   toView: (entries: readonly E[], present: V | null) => V;
   /** The entries with what a person changed in the view since `base` (see `takeInById`), and a description of each change. */
-  takeIn: (entries: readonly E[], base: V | null, edited: V) => { entries: E[]; changes: string[] };
+  takeIn: (entries: readonly E[], base: V | null, edited: V) => Taken<E>;
 }
 
-interface EntrySnapshot<E, V> {
+/** `lacking`: the command that removes each entry that is gone from the view. */
+interface Taken<E> {
   entries: E[];
-  /** What a person changed in the view. */
   changes: string[];
+  lacking: string[];
+}
+
+interface EntrySnapshot<E, V> extends Taken<E> {
   stored: Map<string, { bytes: Buffer; entry: E }>;
   view: { bytes: Buffer | null; copy: Buffer | null; value: V | null };
 }
@@ -41,11 +46,10 @@ export function readEntries<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnaps
   const [bytes, copy] = [disk.read(path), disk.read(viewCopy(disk.layout, path))];
   const unedited = copy ?? encodeDocument(list.toView(entries, null));
   if (!bytes || unedited.equals(bytes))
-    return { entries, changes: [], stored, view: { bytes, copy, value: null } };
+    return { entries, changes: [], lacking: [], stored, view: { bytes, copy, value: null } };
   const value = decodeDocument(list.view, bytes, shown(disk.layout, path));
   const taken = list.takeIn(entries, decodeView(list, copy), value);
-  const view = { bytes, copy, value };
-  return { entries: list.arrange(taken.entries), changes: taken.changes, stored, view };
+  return { ...taken, entries: list.arrange(taken.entries), stored, view: { bytes, copy, value } };
 }
 
 /** A command reads the entries several times. Unchanged files are decoded once. */
@@ -69,6 +73,8 @@ function readStored<E, V>(disk: Disk, list: EntryList<E, V>): EntrySnapshot<E, V
 }
 
 interface TakeIn<E> {
+  /** The command that removes an entry. */
+  remove: (entry: E) => string;
   /** Returns the same object for an unchanged entry. */
   edit: (entry: E, old: E, wanted: E, changes: string[]) => E;
   /** Makes an entry of a new one. */
@@ -81,24 +87,22 @@ interface TakeIn<E> {
 export function takeInById<E>(
   idOf: (entry: E) => string,
   [entries, base, edited]: [entries: readonly E[], base: readonly E[] | undefined, edited: readonly E[]],
-  { edit, add = (entry) => entry, show = idOf }: TakeIn<E>,
-): { entries: E[]; changes: string[] } {
+  { edit, add = (entry) => entry, show = idOf, remove }: TakeIn<E>,
+): Taken<E> {
   const [was, now] = [base ?? [], edited].map((list) => new Map(list.map((one) => [idOf(one), one])));
   const changes: string[] = [];
-  const kept = entries.flatMap((entry) => {
-    const [old, wanted] = [was?.get(idOf(entry)), now?.get(idOf(entry))];
-    if (wanted && base) return [edit(entry, old ?? entry, wanted, changes)];
-    if (!old) return [entry];
-    changes.push(`${show(entry)} removed`);
-    return [];
+  const kept = entries.map((entry) => {
+    const wanted = base && now?.get(idOf(entry));
+    return wanted ? edit(entry, was?.get(idOf(entry)) ?? entry, wanted, changes) : entry;
   });
+  const lacking = kept.filter((entry) => was?.has(idOf(entry)) && !now?.has(idOf(entry))).map(remove);
   const known = new Set([...entries, ...(base ?? [])].map(idOf));
   const added = edited.filter((entry) => !known.has(idOf(entry)));
   const wrong = added.map(idOf).find((id) => !isId(id));
   if (wrong !== undefined)
     throw corrupted('entry.id', `An edit added ${JSON.stringify(oneLine(wrong, 80))}, which is no valid id.`);
   changes.push(...added.map((entry) => `${show(entry)} added`));
-  return { entries: [...kept, ...added.map(add)], changes };
+  return { entries: [...kept, ...added.map(add)], changes, lacking };
 }
 
 const decodeView = <E, V>(list: EntryList<E, V>, bytes: Buffer | null): V | null =>
@@ -124,6 +128,10 @@ export function updateEntries<E, V>(
     }
     if (before.changes.length > 0)
       warnings.push(`${file} was edited, and forge took it in: ${oneLine(before.changes.join('; '), 400)}.`);
+    if (before.lacking.length > 0)
+      warnings.push(
+        `${file} lacked ${plural(before.lacking.length, 'entry', 'entries')}, now put back. To remove: ${oneLine(before.lacking.join('; '), 400)}`,
+      );
     return after;
   });
 }

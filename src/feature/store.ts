@@ -101,6 +101,7 @@ export const FEATURE_LIST: EntryList<Feature, Features> = {
   takeIn: (features, base, edited) =>
     takeInById(({ id }) => id, [features, base?.features, edited.features], {
       edit: applyEdit,
+      remove: ({ id }) => `forge feature remove ${id}`,
       add: (feature) => {
         const added = withoutNulls(feature);
         return added.status === 'passing' ? asInProgress(added) : withoutEvidence(added);

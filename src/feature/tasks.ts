@@ -65,7 +65,10 @@ export const ISSUE_LIST: EntryList<Unit, ActiveIssues> = {
     issues: [...units],
   }),
   takeIn: (units, base, edited) =>
-    takeInById(({ linear_id }) => linear_id, [units, base?.issues, edited.issues], { edit: applyEdit }),
+    takeInById(({ linear_id }) => linear_id, [units, base?.issues, edited.issues], {
+      edit: applyEdit,
+      remove: ({ linear_id }) => `forge linear done ${linear_id}`,
+    }),
 };
 
 /** The unit that asks for an investigation of contested knowledge (LTM-09). Its id follows from the knowledge. */

@@ -149,6 +149,7 @@ export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
   takeIn: (stored, base, edited) =>
     takeInById(idOf, [stored, base ? fromView(base) : undefined, fromView(edited)], {
       edit: (entry) => entry,
+      remove: (entry) => `forge knowledge remove ${idOf(entry)}`,
       show: (entry) => `"${oneLine(textsOf(entry).at(-1) ?? '', 60)}"`,
     }),
 };

@@ -86,6 +86,7 @@ describe('one file per entry', () => {
     const { features } = await forgeJson<View>(project, ['feature', 'list']);
     expect(features.map(({ id, name }) => [id, name])).toEqual([
       ['A', 'by hand'],
+      ['B', 'the B'],
       ['C', 'the C'],
       ['D', 'new'],
     ]);
@@ -97,19 +98,18 @@ describe('one file per entry', () => {
     );
     const { stderr } = await runForge(project, ['feature', 'edit', 'C', '--priority', '2']);
     expect(stderr).toContain(
-      'features.json was edited, and forge took it in: A (name, tests, note); B removed; D added.',
+      'features.json was edited, and forge took it in: A (name, tests, note); D added.',
     );
+    expect(stderr).toContain('features.json lacked 1 entry, now put back. To remove: forge feature remove B');
     expect(storedFeature(project, 'A')).toMatchObject({
       name: 'by hand',
       tests: ['true'],
       note: 'mine',
       priority: 1,
     });
-    expect([storedFeature(project, 'B'), storedFeature(project, 'D')?.status]).toEqual([
-      undefined,
-      'in_progress',
-    ]);
-    expect((await runForge(project, 'feature edit C --priority 3')).stderr).not.toContain('edited');
+    expect(storedFeature(project, 'D')?.status).toBe('in_progress');
+    expect(project.json<View>(FEATURES).features.map(({ id }) => id)).toEqual(['A', 'B', 'C', 'D']);
+    expect((await runForge(project, 'feature edit C --priority 3')).stderr).not.toMatch(/edited|lacked/);
   });
 
   it('LAY-09 a view from before a merge removes nothing when its base is gone', async () => {
@@ -131,6 +131,26 @@ describe('one file per entry', () => {
     expect(project.git('diff', '--stat', 'HEAD', '--', '.forge/memory/long-term')).toBe('');
     const names = ['A', 'B', 'D'].map((id) => storedFeature(project, id)?.name);
     expect(names).toEqual(['first', 'the B', 'by hand']);
+  });
+
+  it('LAY-09 views that a backup of .forge/ brings back remove nothing that was pulled since', async () => {
+    const project = await added('A');
+    commitAll(project, 'A');
+    const older = [FEATURES, KNOWLEDGE].map((path) => [path, project.read(path)] as const);
+    await forgeJson(project, ['feature', 'add', 'B', 'the B']);
+    await forgeJson(project, ['knowledge', 'add', 'success', 'dates are in UTC']);
+    commitAll(project, 'B');
+    const pulled = project.git('rev-parse', 'HEAD').trim();
+    for (const [path, text] of older) project.write(path, text);
+    const { stderr } = await runForge(project, ['session', 'start']);
+    expect(stderr).toContain('features.json lacked 1 entry, now put back. To remove: forge feature remove B');
+    expect(stderr).toMatch(
+      /knowledge\.json lacked 1 entry, now put back\. To remove: forge knowledge remove \w+/,
+    );
+    await forgeJson(project, ['session', 'end']);
+    expect(project.git('diff', '--name-status', pulled, '--', '.forge/memory/long-term')).toBe('');
+    expect(project.json<View>(FEATURES).features.map(({ id }) => id)).toEqual(['A', 'B']);
+    expect(project.read(KNOWLEDGE)).toContain('dates are in UTC');
   });
 
   it('FEA-03 no edit of features.json makes a feature pass', async () => {
@@ -159,9 +179,11 @@ describe('one file per entry', () => {
     const view = project.json<{ invariants: string[] }>(KNOWLEDGE);
     project.write(KNOWLEDGE, JSON.stringify({ ...view, invariants: ['two'] }));
     const { stderr } = await runForge(project, ['session', 'start']);
-    expect(stderr).toContain('knowledge.json was edited, and forge took it in: "one" removed; "two" added.');
+    expect(stderr).toContain('knowledge.json was edited, and forge took it in: "two" added.');
+    const command = /knowledge\.json lacked 1 entry, now put back\. To remove: forge (.*)/.exec(stderr)?.[1];
+    expect(project.json(KNOWLEDGE)).toMatchObject({ invariants: ['two', 'one'] });
+    await forgeJson(project, command ?? '');
     expect(project.json(KNOWLEDGE)).toMatchObject({ invariants: ['two'] });
-    expect(readdirSync(project.path('.forge/memory/long-term/learned.d'))).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
 import { activeIssuesFolder, configFile, FORGE_FOLDER, initScript, shown } from '../core/paths.js';
-import { firstNames, oneLine } from '../core/text.js';
+import { firstNames, oneLine, plural } from '../core/text.js';
 import { forgetArrived } from '../events/local-claims.js';
 import { listFeatures } from '../feature/feature.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
@@ -94,8 +94,10 @@ async function checkMemory(context: Context, violations: string[], notes: string
   try {
     const { findings } = await requireVerified(context);
     // No violation, because git moves files too.
-    if (findings.some(({ code }) => code === 'set_back'))
-      for (const done of await restoreFromHead(context)) context.warnings.push(`Memory: ${done}.`);
+    const isSetBack = findings.some(({ code }) => code === 'set_back');
+    const files = isSetBack ? await restoreFromHead(context) : [];
+    if (files.length > 0)
+      context.warnings.push(`Memory: restored ${plural(files.length, 'file')} from HEAD.`);
     return true;
   } catch (error) {
     if (!(error instanceof ForgeError) || !['corrupted', 'outside'].includes(error.kind)) throw error;

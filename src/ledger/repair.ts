@@ -1,14 +1,17 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { refused, usage } from '../core/error.js';
 import { removePath, replaceFiles } from '../core/files.js';
-import { plural } from '../core/text.js';
+import { shown, shownFrom } from '../core/paths.js';
+import { firstPaths, plural } from '../core/text.js';
+import { readUncommitted, restoreFiles } from '../git/status.js';
+import { findForeignEdits } from '../project/edits.js';
 import { type Context, clearHalt } from '../project/project.js';
 import { append } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
 import { collectLines, longestChain, putBack, writeChain } from './chains.js';
 import { compare, describeFinding, meaningOf } from './compare.js';
 import { type Container, linesById } from './container.js';
-import { ledgerFolder, withLedgerLock } from './files.js';
+import { gitFolder, ledgerFolder, withLedgerLock } from './files.js';
 import { type LedgerObjects, withObjects } from './git.js';
 import type { AbsentRecord } from './graph.js';
 import { refuseDamage, verifyAndRepair } from './integrity.js';
@@ -107,12 +110,30 @@ const repair = (context: Context, decision: Decision): Promise<string[]> =>
     return applyRepair(state, decision);
   });
 
-/** Restores what the working tree lacks of HEAD (`set_back`), so that no commit removes it. Returns what was done. */
-export const restoreFromHead = (context: Context): Promise<string[]> =>
-  withRepair(context, (state) => {
-    restoreFiles(state);
-    return state.done;
-  });
+/** Restores what the working tree lacks of HEAD (`set_back`), so that no commit removes it. Returns the files. */
+export const restoreFromHead = (
+  context: Context,
+  isMeant: (file: string) => boolean = () => true,
+): Promise<string[]> => withRepair(context, (state) => [...restoreLacking(state, isMeant)]);
+
+/** Before forge's own commit: what another program deleted comes back, because nobody asked for a commit of it. */
+export async function putBackDeleted(context: Context): Promise<void> {
+  const { git, disk, layout, repository } = context;
+  if (!git || !repository || disk.dryRun) return;
+  const fromTop = (name: string): string => shownFrom(repository.root, join(layout.root, name));
+  const foreign = await findForeignEdits(context);
+  const files = foreign.filter((name) => !disk.exists(join(layout.root, name)));
+  if (files.length > 0) await restoreFiles(git, files.map(fromTop));
+  // Records may be in another file now, as after a redaction. A change in the index is the person's own (git rm).
+  const ledger = await readUncommitted(git, [gitFolder(context)]);
+  const changed = ledger.filter(({ worktree }) => worktree !== '.').map(({ path }) => basename(path));
+  const records = changed.length > 0 ? await restoreFromHead(context, (file) => changed.includes(file)) : [];
+  const back = [...files, ...records.map((name) => shown(layout, join(ledgerFolder(layout), name)))];
+  if (back.length > 0)
+    context.warnings.push(
+      `Deleted outside forge, and put back: ${firstPaths(back)}. To remove a file: git rm FILE`,
+    );
+}
 
 /** Runs `work` under the lock. */
 const withRepair = (context: Context, work: (state: Repair) => string[]): Promise<string[]> =>
@@ -144,7 +165,8 @@ function applyRepair(repair: Repair, decision: Decision): string[] {
   const { graph, located, settled } = observation;
   vouchForLinks(repair);
   replaceDamaged(repair);
-  const files = restoreFiles(repair);
+  const files = restoreLacking(repair);
+  if (files.size > 0) done.push(`restored ${plural(files.size, 'file')} from HEAD`);
   const away = absent.filter(
     ({ id, seg, prev, source, file, isOwn }) =>
       !subjects.has(id) &&
@@ -212,19 +234,21 @@ function wrongIn({ ids }: Container, gone: readonly AbsentRecord[], lines: Reado
 }
 
 /** Gives missing files of HEAD its bytes. Overwrites only a file that HEAD's bytes contain. */
-function restoreFiles({ context, observation, absent, blobs, done }: Repair): Set<string> {
+function restoreLacking(
+  { context, observation, absent, blobs }: Repair,
+  isMeant: (file: string) => boolean = () => true,
+): Set<string> {
   const { graph, sparse } = observation;
   const here = new Map(graph.containers.map((container) => [container.name, container]));
   const restored = new Set<string>();
   for (const { source, file = '', blob = '' } of absent) {
     const bytes = blobs.get(blob);
-    if (source !== 'head' || !bytes || restored.has(file) || sparse.has(file)) continue;
+    if (source !== 'head' || !bytes || restored.has(file) || sparse.has(file) || !isMeant(file)) continue;
     const present = here.get(file);
     const ids = new Set(linesById(bytes).keys());
     if (present && (present.problems.length > 0 || !present.ids.every((id) => ids.has(id)))) continue;
     replaceFiles([{ path: join(ledgerFolder(context.layout), file), bytes }]);
     restored.add(file);
   }
-  if (restored.size > 0) done.push(`restored ${plural(restored.size, 'file')} from HEAD`);
   return restored;
 }

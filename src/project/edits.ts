@@ -4,7 +4,7 @@ import { unlessFailed } from '../core/error.js';
 import { configFile, shown, shownFrom } from '../core/paths.js';
 import { firstPaths } from '../core/text.js';
 import { mergedCommit } from '../git/repository.js';
-import { differingFrom, type FileState, readUncommitted, restoreFiles, trackedFiles } from '../git/status.js';
+import { differingFrom, type FileState, readUncommitted, trackedFiles } from '../git/status.js';
 import type { Context } from './project.js';
 
 /** Files that agents rely on that differ from HEAD and were not last written by forge. A commit accepts them. */
@@ -31,22 +31,6 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
   const isCommitted = async (): Promise<boolean> =>
     (await trackedFiles(git, [fromTop(configFile(layout))])).length > 0;
   return foreign.length > 0 && (await isCommitted()) ? foreign.map((path) => shown(layout, path)) : [];
-}
-
-/** Before forge's own commit: what another program deleted comes back, because nobody asked for a commit of it. */
-export async function putBackDeleted(context: Context): Promise<void> {
-  const { git, disk, layout, repository } = context;
-  if (!git || !repository || disk.dryRun) return;
-  const foreign = await findForeignEdits(context);
-  const deleted = foreign.filter((name) => !disk.exists(join(layout.root, name)));
-  if (deleted.length === 0) return;
-  await restoreFiles(
-    git,
-    deleted.map((name) => shownFrom(repository.root, join(layout.root, name))),
-  );
-  context.warnings.push(
-    `Deleted outside forge, and put back: ${firstPaths(deleted)}. To remove a file: git rm FILE`,
-  );
 }
 
 export const FOREIGN_EDITS_COMMAND = 'git status .forge';

@@ -90,12 +90,13 @@ describe('uncommitted files', () => {
     expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
   });
 
-  it('SES-06 LTM-04 deleted archives, lessons and features are named, and no end of a session commits it', async () => {
+  it('SES-06 LTM-04 deleted archives, lessons, features and records are named, and no end of a session commits it', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'F-1', 'Part', '--no-run']);
     await forgeJson(project, ['session', 'start', '--task', 'one']);
+    await forgeJson(project, ['note', 'add', 'kept for later']);
     await forgeJson(project, ['session', 'end', '--learned', 'Mind the gap']);
-    const folders = ['sessions', 'long-term/learned.d', 'long-term/features.d'];
+    const folders = ['sessions', 'long-term/learned.d', 'long-term/features.d', 'ledger'];
     const list = () => folders.flatMap((folder) => readdirSync(project.path(`.forge/memory/${folder}`)));
     const before = list();
     for (const folder of folders)
@@ -104,10 +105,18 @@ describe('uncommitted files', () => {
     expect((await runForge(project, ['memory', 'verify'])).stdout).toContain('edited outside forge');
     await forgeJson(project, ['session', 'start', '--task', 'two']);
     const { stderr } = await runForge(project, ['session', 'end', '--next', 'x']);
-    expect(stderr).toMatch(/^! Deleted outside forge, and put back: \.forge\/memory\//m);
+    expect(stderr).toMatch(
+      /^! Deleted outside forge, and put back: \.forge\/memory\/.*\/ledger\/\S+\.jsonl/m,
+    );
+    expect(stderr).not.toContain('lacks');
     expect(project.git('log', '--diff-filter=DR', '--format=%h')).toBe('');
     expect(list()).toEqual(expect.arrayContaining(before));
     // Files that forge or git rm removed stay removed.
+    project.git(
+      'rm',
+      '-q',
+      ...project.git('ls-files', '.forge/memory/ledger/2*').split('\n').filter(Boolean),
+    );
     await forgeJson(project, ['feature', 'remove', 'F-1']);
     project.git(
       'rm',
@@ -123,7 +132,7 @@ describe('uncommitted files', () => {
         .git('show', '--no-renames', '--diff-filter=D', '--format=', '--name-only')
         .split('\n')
         .filter(Boolean).length,
-    ).toBe(2);
+    ).toBe(3);
   });
 
   it('SES-03 LTM-04 files that a merge in progress brought, and its conflicts, are not named as edited', async () => {

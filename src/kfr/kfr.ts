@@ -46,9 +46,14 @@ export function readKfr(context: Context): Kfr {
 
 /** As stored, even without a running session. Valid only with a session id that this git dir issued (SES-13). */
 export function readKfrFile(context: Context): Kfr {
-  const { value, bytes } = context.disk.readDocument(KFR, kfrFile(context.layout), NO_KFR);
-  const kfr = bytes ? value : keptOpen(context);
+  const kfr = readAnyKfr(context);
   return kfr.session !== null && isOwnSession(context, kfr.session) ? kfr : NO_KFR;
+}
+
+/** As stored, by whoever. For an archive, where it is data. */
+export function readAnyKfr(context: Context): Kfr {
+  const { value, bytes } = context.disk.readDocument(KFR, kfrFile(context.layout), NO_KFR);
+  return bytes ? value : keptOpen(context);
 }
 
 const ofSession = (session: string | null, kfr: Kfr): Kfr =>

@@ -5,7 +5,7 @@ import { encodeDocument } from '../core/schema.js';
 import { describeOthersClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
 import { selectNext, taskLine } from '../feature/tasks.js';
-import { kfrWrites, readKfr, readKfrFile } from '../kfr/kfr.js';
+import { kfrWrites, readAnyKfr, readKfr, readKfrFile } from '../kfr/kfr.js';
 import { type Kfr, NO_KFR, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
 import { bestSkill } from '../skill/skill.js';
@@ -154,10 +154,10 @@ function clearLeftovers(
     clearShortTerm(context);
     return null;
   }
-  const kfr = readKfrFile(context);
+  const kfr = readAnyKfr(context);
   if (resume !== 'latest')
     requireResolved(
-      kfr,
+      readKfrFile(context),
       'Working memory of a session whose record is gone cannot be left',
       'forge start --resume latest   # takes it along',
     );
@@ -172,8 +172,9 @@ function clearLeftovers(
     head: null,
   };
   const what = hasProgress ? 'Progress' : 'Working memory';
-  context.warnings.push(`${what} without a session was found; it is kept as ${left.id}.`);
-  return finishSession(context, left, { status: 'interrupted' });
+  const show = kfr.entries.length > 0 ? ` To read it: forge session show ${sessionName(left.id)}` : '';
+  context.warnings.push(`${what} without a session was found; it is kept as ${left.id}.${show}`);
+  return finishSession(context, left, { status: 'interrupted', ...(kfr.entries.length > 0 ? { kfr } : {}) });
 }
 
 /** Refuses to forget the open questions of an interrupted session (KFR-09). */

@@ -36,7 +36,7 @@ import {
   shownId,
   toArchive,
 } from './rules.js';
-import { isOwnSession, readRunning, requireOwn, requireRunning, showFocus } from './running.js';
+import { ownSessions, readRunning, requireOwn, requireRunning, showFocus } from './running.js';
 
 /** How far back a next step, the last session on a task and one to resume are looked for. */
 const RECENT = 20;
@@ -125,8 +125,13 @@ export const progressIn = ({ progress = [] }: ArchivedSession): string => progre
  * The working memory that resuming a session brings back. That of another clone is only shown as data (SES-13), and that
  * of a session that was resumed before belongs to the later one.
  */
-export const kfrToResume = (context: Context, session: ArchivedSession): Kfr =>
-  session.resumed_by === undefined && isOwnSession(context, session.id) ? kfrIn(session) : NO_KFR;
+export function kfrToResume(context: Context, session: ArchivedSession): Kfr {
+  const kfr = kfrIn(session);
+  const isOwn = ownSessions(context);
+  // Files of an unknown session are archived under an id of this clone.
+  const isOurs = isOwn(session.id) && isOwn(kfr.session ?? session.id);
+  return session.resumed_by === undefined && isOurs ? kfr : NO_KFR;
+}
 
 /** The files of the running session, in the form of its archive. */
 function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {

@@ -73,6 +73,10 @@ describe('a session from a clone', () => {
     expect(warnings.join()).toContain('Progress without a session was found');
     expect(await list(clone)).toMatchObject({ entries: [] });
     expect(await workingMemory(clone)).not.toContain(TEXT);
+    const kept = await forgeJson<{ kfr: { text: string }[] }>(clone, 'session show 1');
+    expect(kept.kfr.map(({ text }) => text)).toEqual([TEXT, 'which key first?']);
+    expect((await start(clone, '--resume', 'latest')).session.resumed_from).toBe(kept.session.id);
+    expect(await list(clone)).toMatchObject({ entries: [] });
   });
 
   it('SES-13 machine-local files that git tracks are named by doctor, status and ci', async () => {
@@ -127,6 +131,15 @@ describe('a session that was started here', () => {
     other.write(KFR, project.read(KFR));
     rmSync(project.path(KFR));
     expect((await list(other)).entries).toMatchObject([{ text: 'stay small' }]);
+  });
+
+  it('SES-07 SES-13 keeps its open question in an archive when forge’s folder in the git dir is gone', async () => {
+    const project = await makeWorking();
+    await ask(project, 'which rounding?');
+    rmSync(project.path('.git/forge'), { recursive: true });
+    const [warning = ''] = (await start(project)).warnings;
+    const command = /^Working memory without a session was found.* To read it: forge (.*)$/.exec(warning)?.[1];
+    expect((await runForge(project, command ?? '')).stdout).toContain('which rounding?');
   });
 
   it('SES-13 KFR-09 keeps its open questions even if its record gets another id', async () => {

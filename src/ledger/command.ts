@@ -158,10 +158,10 @@ function renderStats({ status, missing, tiers, bytes, files, growth }: MemorySta
 }
 
 function renderRedaction({ redacted, files, history, replacements_file: file }: Redaction): string {
-  const lines = redacted.map(({ id, tier, n, audit }) =>
+  const lines = redacted.map(({ id, tier, n, found, audit }) =>
     audit
       ? `redacted ${short(id)} (${tier}, number ${n})  audit ${short(audit.id)}`
-      : `${short(id)} (number ${n}) was redacted before; nothing here has its content`,
+      : `${short(id)} (number ${n}) was redacted before; ${found ? 'its content was here again' : 'nothing here has its content'}`,
   );
   return [
     ...lines,

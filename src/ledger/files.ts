@@ -1,7 +1,15 @@
 import { lstatSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
-import { makeFolder, readHint, readText, stampOf, writeHint } from '../core/files.js';
-import type { Layout } from '../core/paths.js';
+import {
+  listFolder,
+  makeFolder,
+  readHint,
+  readText,
+  removeQuietly,
+  stampOf,
+  writeHint,
+} from '../core/files.js';
+import { type Layout, recallFile } from '../core/paths.js';
 import type { Context } from '../project/project.js';
 
 export const ledgerFolder = ({ dir }: Layout): string => join(dir, 'memory', 'ledger');
@@ -15,6 +23,13 @@ export function openCache<T extends object>({ layout, disk }: Context, name: str
       if (!disk.dryRun) writeHint(path, value, MAX_CACHE_BYTES);
     },
   };
+}
+
+/** They may have the content of a record that is redacted now. */
+export function clearCaches({ layout }: Context): void {
+  const folder = join(layout.state, 'cache');
+  const index = ['', '-journal'].map((end) => recallFile(layout) + end);
+  for (const path of [...listFolder(folder).map((name) => join(folder, name)), ...index]) removeQuietly(path);
 }
 
 export const MAX_CACHE_BYTES = 1 << 28;

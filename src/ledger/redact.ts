@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { refused } from '../core/error.js';
-import { removePath, removeQuietly } from '../core/files.js';
-import { recallFile, replacementsFile, shown } from '../core/paths.js';
+import { removePath } from '../core/files.js';
+import { replacementsFile, shown } from '../core/paths.js';
 import { lines, must } from '../git/client.js';
 import type { Context } from '../project/project.js';
 import { append, type RecordRef } from './append.js';
 import { type Decision, requireDecision } from './audit.js';
 import { writeChain } from './chains.js';
 import { type Container, eachRecord, linesById, segmentOf } from './container.js';
-import { gitFolder, ledgerFolder, withLedgerLock } from './files.js';
+import { clearCaches, gitFolder, ledgerFolder, withLedgerLock } from './files.js';
 import { verifyAndRepair } from './integrity.js';
 import { journalFiles, readJournal, rewriteJournal } from './journal.js';
 import { copiesOf, findId } from './log.js';
@@ -19,9 +19,9 @@ import { rebuildViews, viewFile } from './view.js';
 
 export interface Redaction {
   audit: RecordRef | null;
-  /** `audit` is null if there was nothing left to redact. */
-  redacted: { id: string; tier: Tier | null; n: number; audit: RecordRef | null }[];
-  /** The files that had the content. */
+  /** `audit` is null if it was redacted before. `found`: its content was here, also if it had come back. */
+  redacted: { id: string; tier: Tier | null; n: number; found: boolean; audit: RecordRef | null }[];
+  /** The files that had the content before. */
   files: string[];
   /** Commits that still have the content, oldest first; null without git. */
   history: string[] | null;
@@ -41,14 +41,17 @@ export async function redactRecords(
   const memory = readMemory(context);
   const wanted = [...new Set(ids.map((id) => findId(memory, id)))];
   const targets = wanted.map((id) => readTarget(context, memory, id));
-  const files = new Set<string>();
+  const before = listContainers(context).map(({ name }) => name);
+  const changed = new Set<string>();
   const redacted = targets.map((target) => {
-    const { id, n, tier } = target;
-    return { id, n, tier, audit: redact(context, target, decision, files) };
+    const { id, n, tier, line } = target;
+    return { id, n, tier, found: line !== null, audit: redact(context, target, decision, changed) };
   });
-  if (!context.disk.dryRun && files.size > 0) await verifyAndRepair(context);
-  const names = [...files].map((name) => shown(context.layout, join(ledgerFolder(context.layout), name)));
-  const history = await findInHistory(context, [...files]);
+  if (!context.disk.dryRun && changed.size > 0) await verifyAndRepair(context);
+  // A file with several of the records has had a new one in between.
+  const files = before.filter((name) => changed.has(name));
+  const names = files.map((name) => shown(context.layout, join(ledgerFolder(context.layout), name)));
+  const history = await findInHistory(context, files);
   return {
     audit: redacted.find(({ audit }) => audit)?.audit ?? null,
     redacted,
@@ -124,7 +127,7 @@ function redact(
     }
     for (const container of holders) replaceByTombstone(context, container, id);
     scrubJournals(context, id);
-    for (const end of ['', '-journal']) removeQuietly(recallFile(context.layout) + end);
+    clearCaches(context);
     rebuildViews(context);
     return audit;
   });

@@ -3,6 +3,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Redaction } from '../../src/index.js';
+import { cloneOf } from '../support/ci.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import { repair } from '../support/ledgers.js';
@@ -135,6 +136,45 @@ describe('forge memory redact', () => {
     await typeHint(project, problems[0]?.hint ?? '');
     expect(traces(project)).toEqual([]);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+
+  it('LTM-19 names the files that had the content, and content that had come back', async () => {
+    const project = await makeForge();
+    const ids = [await note(project, WORD), await note(project, `again ${WORD}`)];
+    const file = containerOf(project);
+    const lines = linesOf(project, file);
+    const typed = async (): Promise<string> =>
+      (await runForge(project, ['memory', 'redact', ...ids, '--reason', 'text'], HUMAN)).stdout;
+    expect((await typed()).match(/removed from \S+/g)).toEqual([`removed from ${file}`]);
+    putLines(project, file, lines);
+    const again = await typed();
+    expect(again.match(/removed from \S+/g)).toEqual([`removed from ${file}`]);
+    expect(again.match(/was redacted before; .*/g)).toEqual(
+      ids.map(() => 'was redacted before; its content was here again'),
+    );
+    expect(traces(project)).toEqual([]);
+    expect(await typed()).not.toContain('removed from');
+  });
+
+  it('LTM-19 typed again in a clone that pulled the redaction, takes the content out of its caches', async () => {
+    const project = await makeForge();
+    const id = await note(project, WORD);
+    commit(project);
+    const clone = cloneOf(project);
+    await runForge(clone, ['recall', WORD]);
+    await expect
+      .poll(async () => {
+        await runForge(clone, ['note', 'list']);
+        return traces(clone);
+      })
+      .toContainEqual(expect.stringContaining('/cache/'));
+    await redact(project, id);
+    commit(project);
+    clone.git('pull', '-q');
+    await verify(clone);
+    expect(traces(clone)).not.toEqual([]);
+    await redact(clone, id);
+    expect(traces(clone)).toEqual([]);
   });
 
   it('LTM-19 LTM-21 a redaction that no audit record explains is damage until a person accepts it', async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SessionOverview } from '../../src/index.js';
+import type { SessionDetail, SessionOverview } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, SESSION } from '../support/forge-project.js';
@@ -73,7 +73,7 @@ describe('a session from a clone', () => {
     expect(warnings.join()).toContain('Progress without a session was found');
     expect(await list(clone)).toMatchObject({ entries: [] });
     expect(await workingMemory(clone)).not.toContain(TEXT);
-    const kept = await forgeJson<{ kfr: { text: string }[] }>(clone, 'session show 1');
+    const kept = await forgeJson<SessionDetail>(clone, 'session show 1');
     expect(kept.kfr.map(({ text }) => text)).toEqual([TEXT, 'which key first?']);
     expect((await start(clone, '--resume', 'latest')).session.resumed_from).toBe(kept.session.id);
     expect(await list(clone)).toMatchObject({ entries: [] });
@@ -138,7 +138,9 @@ describe('a session that was started here', () => {
     await ask(project, 'which rounding?');
     rmSync(project.path('.git/forge'), { recursive: true });
     const [warning = ''] = (await start(project)).warnings;
-    const command = /^Working memory without a session was found.* To read it: forge (.*)$/.exec(warning)?.[1];
+    const command = /^Working memory without a session was found.* To read it: forge (.*)$/.exec(
+      warning,
+    )?.[1];
     expect((await runForge(project, command ?? '')).stdout).toContain('which rounding?');
   });
 

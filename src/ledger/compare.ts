@@ -120,7 +120,9 @@ const ATTRIBUTES = 'memory/ledger/** -text -filter -ident -working-tree-encoding
 export function compare(observation: Observation) {
   const { graph, located, settled, sparse } = observation;
   const open = observation.absent.filter(({ id }) => !settled.has(id));
-  const isEdited = ({ seg, prev }: AbsentRecord): boolean => graph.holderOf(seg, prev) !== null;
+  const holderOf = ({ seg, prev }: AbsentRecord) => graph.holderOf(seg, prev);
+  const isEdited = (record: AbsentRecord): boolean => holderOf(record) !== null;
+  const edited = open.filter(isEdited);
   const missing = open.filter((record) => !isEdited(record) && !sparse.has(record.file ?? ''));
   const from = (...sources: AbsentRecord['source'][]): AbsentRecord[] =>
     missing.filter(({ source }) => sources.includes(source));
@@ -132,10 +134,14 @@ export function compare(observation: Observation) {
   // Somebody rejected what was published, so it does not return by itself.
   const disappeared = nowhere.filter((record) => record.isOwn && !wanted.includes(record));
   // An edit comes before the lines that follow it, of which only the links are damaged.
-  const damage = [
-    ...findDamage(observation),
-    ...open.filter(isEdited).map((record) => describeEdit(graph, record)),
-  ];
+  const edits = edited.map((record) => describeEdit(graph, record)).sort((a, b) => a.line - b.line);
+  // Nothing after an edit is good.
+  const withGood = (finding: Finding): Finding => {
+    const first = edits.find(({ file, line }) => file === finding.file && line < finding.line);
+    return first ? { ...finding, last_good: first.last_good } : finding;
+  };
+  const damage = [...findDamage(observation), ...edits].map(withGood);
+  const changed = edited.map((record) => holderOf(record)?.id);
   return {
     findings: [
       ...damage.sort((a, b) => compareText(a.file, b.file) || a.line - b.line),
@@ -145,7 +151,7 @@ export function compare(observation: Observation) {
       ...describeRemoved(from('history')),
       ...describeRecords('disappeared', disappeared, '{count} written here disappeared; none was restored'),
       ...describeRecords('rewound', others, '{count} of other writers disappeared with a branch'),
-      ...findNotes(observation, away),
+      ...findNotes(observation, away, changed),
     ],
     putBack: wanted,
     // They are reported once.
@@ -227,6 +233,7 @@ const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
 function findNotes(
   { graph, unknown, incomplete, located, own }: Observation,
   away: readonly AbsentRecord[],
+  changed: readonly (string | undefined)[],
 ): Finding[] {
   const { places } = located;
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
@@ -235,8 +242,9 @@ function findNotes(
   const how = place === 'stash' ? 'git stash pop' : tag && `if HEAD is behind it: git merge --ff-only ${tag}`;
   const bring = how ? ` (${how})` : '';
   const files = graph.containers.length;
+  const strange = unknown.filter(({ id }) => !changed.includes(id));
   return [
-    ...[...groupBy(unknown, ({ file }) => file)].flatMap(([file, records]) =>
+    ...[...groupBy(strange, ({ file }) => file)].flatMap(([file, records]) =>
       describeRecords('unknown', records, 'it has {count} that forge did not write here and no commit has', {
         file,
       }),

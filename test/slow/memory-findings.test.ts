@@ -184,6 +184,24 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await expectWell(project, ids);
   });
 
+  it('LTM-04 an edited record is listed once, and no line from it on is called good', async () => {
+    const { project, file, lines } = await withCycles();
+    for (const [edit, good] of [
+      [1, null],
+      [2, sha256(lines[0] as string)],
+    ] as const) {
+      const changed = lines.with(edit - 1, (lines[edit - 1] as string).replace('"A"', '"B"'));
+      putLines(project, file, changed);
+      const { problems, notes } = await verify(project);
+      expect(problems).toMatchObject(
+        (['edited', 'unreadable'] as const).map((code, i) => ({
+          ...{ code, line: edit + i, last_good: good && { id: good } },
+        })),
+      );
+      expect(notes).toEqual([]);
+    }
+  });
+
   /** Where no journal knows the records: what only git has. */
   const COMMITTED: Record<string, [Damage, Said]> = {
     'B-23 a torn last line': [cut(10), SET_BACK],

@@ -87,6 +87,15 @@ function safeDirectories(env: NodeJS.ProcessEnv): Settings {
   return found;
 }
 
+/** The output of a git that a caller cannot wait for; empty if it fails. */
+export const askNow = (cwd: string, env: NodeJS.ProcessEnv, args: readonly string[]): string =>
+  processes().spawnSync('git', [...SETTINGS, ...args], {
+    cwd,
+    env: cleanEnvironment(env),
+    encoding: 'utf8',
+    timeout: 60_000,
+  }).stdout ?? '';
+
 /** A setting, and which of git's files defines it: `local`, `global`, `system`, `worktree`. */
 export interface Setting {
   key: string;

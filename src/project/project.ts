@@ -1,4 +1,4 @@
-import { constants, writeFileSync } from 'node:fs';
+import { constants, existsSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { formatArgv, quoteWord } from '../core/argv.js';
 import { Disk } from '../core/disk.js';
@@ -9,7 +9,7 @@ import * as paths from '../core/paths.js';
 import { decodeUtf8, encodeDocument, refuseConflict } from '../core/schema.js';
 import { oneLine, plural } from '../core/text.js';
 import type { World } from '../core/world.js';
-import { type Git, gitIn } from '../git/client.js';
+import { askNow, type Git, gitIn } from '../git/client.js';
 import { defaultBranch } from '../git/remote.js';
 import {
   findForge,
@@ -45,7 +45,7 @@ export interface Context {
 /** Opens the `.forge/` at or above `from`; exit 2 `not_a_forge` without one. */
 export function openContext(from: string, world: World, dryRun: boolean, waitMs?: number): Context {
   const found = findForge(from);
-  if (!found) throw notAForge(from);
+  if (!found) throw notAForge(from, world);
   refuseForeign(found, world.env);
   return contextAt(found.root, found.repository, world, dryRun, waitMs);
 }
@@ -60,7 +60,7 @@ export function otherWorktrees({ repository, layout, world }: Context): Context[
   });
 }
 
-function notAForge(from: string): Error {
+function notAForge(from: string, { env }: World): Error {
   const repository = projectRepository(from);
   const root = repository?.root ?? from;
   const isInGit = repository && indexHas(repository, '.forge/config.toml');
@@ -73,10 +73,27 @@ function notAForge(from: string): Error {
     return usage('not_a_forge', `${root} has a .forge/ in git, but its files were removed here.`, {
       hint: `git ${where}restore .forge`,
     });
+  // forge's folder in the git dir tells that it was used in this clone.
+  const isKnown = repository && existsSync(paths.layoutOf(root, repository).shared);
+  const last = isKnown ? askNow(root, env, LAST_CHANGE).split(/\n+/) : [];
+  const [commit = '', subject = '', change = ''] = last;
+  const anew = '-- .forge   # or, to start anew: forge init';
+  if (change.startsWith('D'))
+    return usage('not_a_forge', `Commit ${commit} (${oneLine(subject, 80)}) removed ${root}/.forge/.`, {
+      hint: `git ${where}restore --source=${commit}^ ${anew}`,
+    });
+  if (change !== '')
+    return usage('not_a_forge', `${root} has a .forge/ in HEAD, but its files were removed here.`, {
+      hint: `git ${where}restore --staged --worktree ${anew}`,
+    });
   return usage('not_a_forge', `There is no .forge/ with a config.toml in ${from} or above it.`, {
     hint: 'forge init',
   });
 }
+
+/** The last commit of HEAD's own branch that added, changed or removed the settings, and which of these. */
+const LAST_CHANGE =
+  'log -1 --first-parent -m --no-renames --name-status --format=%h%n%s HEAD -- .forge/config.toml'.split(' ');
 
 export function contextAt(
   root: string,

@@ -101,6 +101,29 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     expect(project.git('status', '--porcelain')).toBe('');
   });
 
+  it('LAY-05 B-36 a .forge/ that a commit removed comes back from the commit before it', async () => {
+    const project = await makeForge();
+    commitAll(project);
+    project.git('rm', '-rqf', '.forge');
+    rmSync(project.path('.forge'), { recursive: true, force: true });
+    const staged = await runForge(project, []);
+    expect(staged.stdout).toMatch(
+      /\nBegin with: git restore --staged --worktree -- \.forge {3}# or, to start/,
+    );
+    project.git('commit', '-qm', 'Drop it');
+    project.write('more.txt', '1\n');
+    commitAll(project);
+    const commit = project.git('rev-parse', '--short', 'HEAD^');
+    const command = `git restore --source=${commit}^ -- .forge`;
+    const { stdout } = await runForge(project, []);
+    expect(stdout).toContain(`Commit ${commit} (Drop it) removed ${project.dir}/.forge/.`);
+    expect(stdout).toContain(`Begin with: ${command}   # or, to start anew: forge init `);
+    project.git(...command.split(' ').slice(1));
+    expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);
+    project.git('add', '.forge');
+    expect(project.git('diff', '--cached', 'HEAD~2', '--', '.forge')).toBe('');
+  });
+
   it('KFR-09 SES-07 names the open question of a session whose files were deleted, and how to take it along', async () => {
     const project = await makeForge();
     commitAll(project);

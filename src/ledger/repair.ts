@@ -14,6 +14,7 @@ import { type Container, linesById } from './container.js';
 import { gitFolder, ledgerFolder, withLedgerLock } from './files.js';
 import { type LedgerObjects, withObjects } from './git.js';
 import type { AbsentRecord } from './graph.js';
+import { restoreRest } from './history.js';
 import { refuseDamage, verifyAndRepair } from './integrity.js';
 import { storeAudit } from './memory.js';
 import { type Observation, observe, readPlace } from './observe.js';
@@ -30,12 +31,19 @@ export interface RepairStep {
 
 /** What `forge memory repair` shows before it asks. Writes nothing. */
 export const planRepair = (context: Context): Promise<RepairStep[]> =>
-  withObservation(context, async (observation) =>
-    compare(observation).findings.flatMap((finding) => {
+  withObservation(context, async (observation) => {
+    const steps = compare(observation).findings.map(async (finding): Promise<RepairStep[]> => {
       const action = meaningOf(finding.code).repair;
-      return action === undefined ? [] : [{ finding: describeFinding(finding), action }];
-    }),
-  );
+      if (action === undefined) return [];
+      const step = { finding: describeFinding(finding), action };
+      if (finding.code !== 'removed_by_commit') return [step];
+      const removal = observation.absent.find(({ id }) => id === finding.ids[0]);
+      const rest = removal && (await restoreRest(context, removal));
+      const others = 'repair puts back records only; other files went with them';
+      return rest ? [step, { finding: others, action: rest }] : [step];
+    });
+    return (await Promise.all(steps)).flat();
+  });
 
 export interface Repaired {
   /** What was done, in clauses. */

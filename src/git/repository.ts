@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../core/error.js';
-import { readText, realPath } from '../core/files.js';
+import { diskError, readText, realPath } from '../core/files.js';
 
 /** A repository, read from its files: starting git costs each command some milliseconds. */
 export interface Repository {
@@ -27,7 +27,7 @@ const kindOf = (path: string): 'file' | 'folder' | 'link' | null => {
     return stat.isDirectory() ? 'folder' : 'file';
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return null;
-    throw outside('disk.unreadable', `${path}: ${(error as Error).message}`, { file: path, cause: error });
+    throw diskError(error, path);
   }
 };
 

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { ForgeError, outside, systemCode, usage } from '../core/error.js';
+import { ForgeError, systemCode, usage } from '../core/error.js';
+import { diskError } from '../core/files.js';
 import { isBinary, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Added, readRange, readStaged } from '../git/added.js';
@@ -228,7 +229,7 @@ export function readScannable(
     return isBinary(bytes) ? { skipped: 'other' } : { text: bytes.toString('utf8') };
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return { skipped: 'other' };
-    throw outside('path.unreadable', `${path}: ${(error as Error).message}`, { file: path, cause: error });
+    throw diskError(error, path);
   }
 }
 

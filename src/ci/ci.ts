@@ -253,7 +253,7 @@ async function checkSecrets(
 /** A missing tag fails only the range that added its manifest, because nobody but its author can push it. */
 async function checkCheckpoints(context: Context, range: CiRange | null): Promise<Result> {
   const { checkpoints, findings } = await verifyCheckpoints(context);
-  const { git, repository, layout } = context;
+  const { git, repository, layout, world } = context;
   const described = findings.map(async ({ code, tag, message, hint }): Promise<CiFinding> => {
     if (code !== 'missing' || !git || !repository) return { message, fix: hint };
     const path = shownFrom(repository.root, checkpointFile(layout, tag.replace(/^checkpoint\//, '')));
@@ -262,6 +262,8 @@ async function checkCheckpoints(context: Context, range: CiRange | null): Promis
     const push = formatArgv(['git', 'push', (await findRemote(repository, git)) ?? ORIGIN, tag]);
     // In a shallow clone the oldest commit seems to add every file.
     const who = isShallow(repository) ? 'Its author' : `${oneLine(author.join(' '), 80)}, who created it,`;
+    if (isFromFork(world.env))
+      return { message: `${message}. It came from a fork: ${FORK_TAG} ${push}`, fix: hint, warning: true };
     return {
       message: `${message}. ${who} has to push it: ${push}`,
       fix: hint,
@@ -270,6 +272,8 @@ async function checkCheckpoints(context: Context, range: CiRange | null): Promis
   });
   return toResult(plural(checkpoints.length, 'checkpoint'), await Promise.all(described));
 }
+
+const FORK_TAG = 'someone who may push here has to take the tag from there once this is merged:';
 
 /** Returns its id and author, or an empty string. */
 async function lastCommitOf({ git }: Context, path: string, ...filter: string[]): Promise<string> {

@@ -169,6 +169,21 @@ describe('forge ci: problems that the author cannot fix', () => {
     expect(message).toMatch(/ Its author has to push it: git push origin checkpoint\/X-v1$/);
   });
 
+  it('GIT-07 a missing tag is a warning in a pull request from a fork, whose author cannot push it', async () => {
+    const project = await withoutTag();
+    const gitlab = { CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '7', CI_MERGE_REQUEST_PROJECT_ID: '8' };
+    const report = await ci(project, ['--range', 'HEAD~2..HEAD'], gitlab);
+    expect([report.exitCode, report.states[4]]).toEqual([0, 'warned']);
+    expect(messages(report)).toEqual([
+      expect.stringMatching(/ It came from a fork: .*: git push upstream checkpoint\/X-v1$/),
+    ]);
+    const own = await ci(project, ['--range', 'HEAD~2..HEAD'], {
+      ...gitlab,
+      CI_MERGE_REQUEST_PROJECT_ID: '7',
+    });
+    expect([own.exitCode, failed(own)]).toEqual([1, ['checkpoints findings']]);
+  });
+
   it('GIT-07 a missing tag is a warning after a squash too', async () => {
     const project = await withoutTag();
     project.git('reset', '-q', '--soft', 'HEAD~2');

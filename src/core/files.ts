@@ -5,8 +5,10 @@ import { corrupted, ForgeError, outside, refused, systemCode } from './error.js'
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
 
+export const FULL_DISK = 'the disk is full, or has no free inode';
+
 const REASONS: Record<string, string> = {
-  ENOSPC: 'the disk is full, or has no free inode',
+  ENOSPC: FULL_DISK,
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the file system is read-only',
   EFBIG: 'the file size limit is reached',
@@ -68,6 +70,16 @@ export function isWritable(path: string): boolean {
     return true;
   } catch (error) {
     return systemCode(error) === 'ENOENT';
+  }
+}
+
+/** True when a folder's disk has no free space or no free inode. */
+export function isFull(path: string): boolean {
+  try {
+    const { bavail, files, ffree } = fs.statfsSync(path);
+    return bavail === 0 || (files > 0 && ffree === 0);
+  } catch {
+    return false;
   }
 }
 

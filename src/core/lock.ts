@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { formatArgv } from './argv.js';
 import { elapsed } from './clock.js';
-import { refused, systemCode } from './error.js';
+import { type ForgeError, refused, systemCode } from './error.js';
 import { diskError, makeFolder, removePath, removeQuietly, stampOf } from './files.js';
 import type { Liveness, ProcessIdentity } from './holder.js';
 import { makeToken, oneLine } from './text.js';
@@ -116,9 +117,17 @@ function release(path: string, mine: string): void {
   }
 }
 
-function heldBy(path: string): Error {
+/** The lock, if nothing shows that its holder runs, and if nobody takes it over by itself. */
+export function strayLock(path: string, policy: LockPolicy): ForgeError | null {
+  const holder = readHolder(path);
+  const isStray = fs.existsSync(path) && !isStale(path, policy);
+  return isStray && (!holder || policy.liveness(holder) === 'unknown') ? heldBy(path) : null;
+}
+
+function heldBy(path: string): ForgeError {
   const holder = readHolder(path);
   const who = holder ? `process ${holder.pid} on ${oneLine(holder.host, 100)}` : 'another program';
-  const hint = 'Wait until it has finished. If that host or process is gone for good, remove the file.';
+  const remove = formatArgv(['rm', path]);
+  const hint = `Wait until it has finished. If that host or process is gone for good, remove the file: ${remove}`;
   return refused('lock.held', `${path} is held by ${who}.`, { file: path, hint });
 }

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { CHECKPOINT } from '../checkpoint/rules.js';
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { type ForgeError, toForgeError } from '../core/error.js';
-import { isWritable, unreliableFileSystem } from '../core/files.js';
+import { FULL_DISK, isWritable, unreliableFileSystem } from '../core/files.js';
+import { strayLock } from '../core/lock.js';
 import * as paths from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { presentCommands } from '../feature/feature.js';
@@ -10,6 +11,7 @@ import { readActive, readFeatures } from '../feature/store.js';
 import { UNIT } from '../feature/tasks.js';
 import { missingTest } from '../feature/verify.js';
 import { must } from '../git/client.js';
+import { lastingLock } from '../git/commit.js';
 import { isShallow } from '../git/repository.js';
 import { loadGuard } from '../guard/guard.js';
 import { hooksStatus } from '../hooks/install.js';
@@ -20,7 +22,14 @@ import { describeFinding } from '../ledger/compare.js';
 import { problemsOf, verifyReadOnly } from '../ledger/integrity.js';
 import { ACCEPT, describeSize, readSize } from '../ledger/memory.js';
 import { describeForeignEdits, FOREIGN_EDITS_COMMAND, findForeignEdits } from '../project/edits.js';
-import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
+import {
+  type Context,
+  findFullDisk,
+  findTracked,
+  hasRecovery,
+  readConfig,
+  readHalt,
+} from '../project/project.js';
 import { FOCUS, RUNNING_SESSION } from '../session/rules.js';
 import { readArchives } from '../session/store.js';
 import { showTrust } from '../trust/trust.js';
@@ -116,11 +125,16 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     expected: 'every record that was written here',
     why: 'records that are missing or changed no longer count',
     fix: 'forge memory verify',
-    look: async (context) =>
-      readHalt(context.disk) === null &&
-      problemsOf(await verifyReadOnly(context))
-        .slice(0, 1)
-        .map(describeFinding),
+    look: async (context) => {
+      if (readHalt(context.disk) !== null) return null;
+      const made = await attempt(() => verifyReadOnly(context));
+      if ('value' in made) return problemsOf(made.value).slice(0, 1).map(describeFinding);
+      const why = 'memory cannot be verified, so no session starts';
+      // Another check reports a git that does not answer.
+      return (
+        !made.problem.code.startsWith('git.') && { ...toFinding(made.problem), severity: 'blocking', why }
+      );
+    },
   },
   {
     severity: 'degraded',
@@ -233,6 +247,38 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
       ),
   },
   {
+    severity: 'blocking',
+    expected: 'a disk with free space',
+    why: 'commands that store something stop there',
+    fix: 'df -h .; df -i .',
+    look: (context) => {
+      const command = findFullDisk(context);
+      return command && { observed: FULL_DISK, commands: [command] };
+    },
+  },
+  {
+    severity: 'blocking',
+    expected: 'a lock only while forge writes',
+    why: 'commands that store something stop there',
+    fix: 'rm .forge/local/lock',
+    look: ({ layout, world }) => {
+      const lock = strayLock(paths.lockFile(layout), world);
+      const command = `${formatArgv(['rm', paths.lockFile(layout)])}   # if no other forge runs`;
+      return lock && { ...toFinding(lock), commands: [command] };
+    },
+  },
+  {
+    severity: 'degraded',
+    expected: 'a lock of the index only while git runs',
+    why: 'git changes nothing, so sessions end without a commit',
+    fix: 'rm .git/index.lock',
+    look: async ({ repository }) => {
+      const lock = repository && (await lastingLock(repository));
+      const observed = `${lock} is there: another git is at work, or was killed`;
+      return lock && { observed, commands: [`${formatArgv(['rm', lock])}   # if no git runs`] };
+    },
+  },
+  {
     severity: 'degraded',
     expected: 'a local disk',
     why: 'locks, renames and fsync are not reliable there: let one machine at a time use it',
@@ -318,7 +364,7 @@ async function lookAtTracking({ repository, git, layout }: Context): Promise<Obs
   if ('problem' in asked) {
     // A missing git is reported by another check.
     if (asked.problem.code === 'git.missing') return null;
-    const why = 'no session starts or ends without git';
+    const why = 'no session starts, and none is committed';
     const finding = { expected: 'a git that answers', why, commands: ['git status'] };
     return { ...finding, severity: 'blocking', ...toFinding(asked.problem) };
   }

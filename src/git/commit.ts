@@ -86,15 +86,21 @@ export async function whyNoCommit({
     return 'a git hook is running';
   const operation = operationInProgress(repository);
   if (operation) return `${operation} is in progress`;
-  const lock = join(repository.gitDir, 'index.lock');
-  for (let waited = 0; existsSync(lock); waited += 100) {
-    if (waited >= 2000)
-      return `another git is at work, or was killed (if none runs: ${formatArgv(['rm', lock])})`;
-    await pause(100);
-  }
+  const lock = await lastingLock(repository);
+  if (lock) return `another git is at work, or was killed (if none runs: ${formatArgv(['rm', lock])})`;
   for (const name of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'])
     if ((await git(['var', name], PORCELAIN)).code !== 0)
       return 'git does not know who you are (git config user.name "…" && git config user.email "…")';
+  return null;
+}
+
+/** The lock of git's index, if it is there for two seconds. */
+export async function lastingLock({ gitDir }: Repository): Promise<string | null> {
+  const lock = join(gitDir, 'index.lock');
+  for (let waited = 0; existsSync(lock); waited += 100) {
+    if (waited >= 2000) return lock;
+    await pause(100);
+  }
   return null;
 }
 

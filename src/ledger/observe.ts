@@ -72,7 +72,8 @@ export function ifWritable<T>(context: Context, work: () => T, otherwise: () => 
     return withLedgerLock(context, work, READER_WAIT_MS);
   } catch (error) {
     const isUnwritable =
-      error instanceof ForgeError && /^(lock\.held|disk\.(erofs|eacces|eperm))$/.test(error.code);
+      error instanceof ForgeError &&
+      /^(lock\.held|disk\.(erofs|eacces|eperm|enospc|edquot))$/.test(error.code);
     if (isUnwritable) return otherwise();
     throw error;
   }

@@ -4,7 +4,7 @@ import { formatArgv, quoteWord } from '../core/argv.js';
 import { Disk } from '../core/disk.js';
 import { agentMark, deniedToBuilder, isBuilder } from '../core/environment.js';
 import { corrupted, ForgeError, refused, usage } from '../core/error.js';
-import { readHint, unreliableFileSystem, writeHint } from '../core/files.js';
+import { isFull, readHint, unreliableFileSystem, writeHint } from '../core/files.js';
 import * as paths from '../core/paths.js';
 import { decodeUtf8, encodeDocument, refuseConflict } from '../core/schema.js';
 import { oneLine, plural } from '../core/text.js';
@@ -205,6 +205,12 @@ export function warnFileSystem({ layout, warnings }: Context): void {
         `${folder} is on ${name}, where locks, renames and fsync are not reliable: let one machine at a time work here.`,
       );
   }
+}
+
+/** The command that shows the disk that is full; null if there is space. */
+export function findFullDisk({ layout }: Context): string | null {
+  const folder = formatArgv([layout.dir, layout.state].filter(isFull));
+  return folder === '' ? null : `df -h ${folder}; df -i ${folder}`;
 }
 
 /** Silence is counted in minutes. Replacing a file may wait for the disk (ext4). */

@@ -60,7 +60,16 @@ describe('forge doctor where something is damaged', () => {
     ],
     ['a file for memory', (p) => asFile(p, '.forge/memory'), /memory.*ENOTDIR/],
     ['a file for the state', (p) => asFile(p, '.git/forge'), /\.git\/forge.*ENOTDIR/],
-    ['the index', (p) => p.write('.git/index', 'junk'), /git ls-files: .*index.* → git status/],
+    [
+      'the index',
+      (p) => p.write('.git/index', 'junk'),
+      /git ls-files: .*index.* → rm .*index\)" && git reset /,
+    ],
+    [
+      'a lock that forge did not write',
+      (p) => p.write('.forge/local/lock', 'garbage'),
+      /lock is held by another program → rm \S*\/\.forge\/local\/lock /,
+    ],
     ['a link for .forge', (p) => linked(p), /\.forge is a symbolic link/],
   ];
 
@@ -94,10 +103,10 @@ describe('forge doctor where something is damaged', () => {
     chmodSync(project.path(FEATURES), 0o600);
     const home = makeFolder();
     chownSync(home, 65534, 65534);
+    const person = ['--reuid=65534', '--clear-groups', process.execPath, BIN];
+    const env = { HOME: home, XDG_STATE_HOME: home };
     const look = (): string[] => {
-      const words = ['--reuid=65534', '--clear-groups', process.execPath, BIN, 'doctor', '--json'];
-      const env = { HOME: home, XDG_STATE_HOME: home };
-      const { exitCode, stdout } = run(project.dir, 'setpriv', words, { env });
+      const { exitCode, stdout } = run(project.dir, 'setpriv', [...person, 'doctor', '--json'], { env });
       expect(exitCode).toBe(1);
       const { findings } = JSON.parse(stdout) as Diagnosis;
       return findings.map(({ observed, commands }) => `${observed} → ${commands[0]}`);
@@ -107,6 +116,16 @@ describe('forge doctor where something is damaged', () => {
     ]);
     writeFileSync(join(home, '.gitconfig'), `[safe]\n\tdirectory = ${project.dir}\n`);
     expect(look()).toContainEqual(expect.stringMatching(/EACCES|permission denied/i));
+    const file = await record(project).then(() => containerOf(project));
+    chmodSync(project.path(file), 0o600);
+    expect(look()).toContainEqual(
+      expect.stringMatching(/ledger\/\S+: permission denied → ls -la \S*ledger /),
+    );
+    const scan = run(project.dir, 'setpriv', [...person, 'guard', 'scan'], { env });
+    expect(scan).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringMatching(/^forge: \S+: permission denied\.\n {2}→ ls -la \S/),
+    });
   });
 });
 

@@ -4,7 +4,7 @@ import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
 import { refused } from '../core/error.js';
 import { isWritable, SANDBOX_HINT } from '../core/files.js';
-import { archiveFile, shown, shownFrom } from '../core/paths.js';
+import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { usesClaims } from '../events/local-claims.js';
@@ -14,7 +14,6 @@ import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import type { VerificationRun } from '../feature/verify.js';
 import { readBranch } from '../git/repository.js';
-import { readUncommitted } from '../git/status.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
@@ -35,10 +34,10 @@ import { putBackDeleted } from '../ledger/repair.js';
 import { rebuildViews } from '../ledger/view.js';
 import { type Context, isBuilding, observerOf, orWarn, readConfig, timestamp } from '../project/project.js';
 import { readLearned } from './briefing.js';
-import { commitSession } from './commit.js';
+import { COMMIT_END, commitSession, describeUncommitted } from './commit.js';
 import { readTree } from './record.js';
 import { addEntry, type Focus, isAbout, OPENING, type RunningSession, setNext } from './rules.js';
-import { isOursToSettle, readRunning, requireRunning, sessionHeld, showFocus } from './running.js';
+import { isOursToSettle, requireRunning, sessionHeld, showFocus } from './running.js';
 import { replacedSteps } from './sessions.js';
 import {
   clearShortTerm,
@@ -47,7 +46,6 @@ import {
   hasWork,
   readProgress,
   readProgressText,
-  recentArchives,
 } from './store.js';
 
 export const SessionEndInput = z.strictObject({
@@ -88,20 +86,9 @@ export interface EndedSession {
   warnings: string[];
 }
 
-/** A disk that fills up while a session ends can leave it archived, without its commit. */
 async function refuseUncommitted(context: Context): Promise<void> {
-  const { git, repository, layout } = context;
-  const last = readRunning(context) ? undefined : recentArchives(context).at(-1);
-  if (!git || !repository || last?.status !== 'ended') return;
-  const path = shownFrom(repository.root, archiveFile(layout, last.id));
-  if ((await readUncommitted(git, [path])).length === 0) return;
-  throw refused(
-    'session.uncommitted',
-    `Session ${displayId(context, last.id)} has ended, but is not committed.`,
-    {
-      hint: 'git add .forge && forge commit --message "Session end" --why "its own commit failed"',
-    },
-  );
+  const message = await describeUncommitted(context);
+  if (message) throw refused('session.uncommitted', `${message}.`, { hint: COMMIT_END });
 }
 
 async function warnDetached({ repository, git, warnings }: Context, outcome: object): Promise<void> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { currentCheckpoint, readManifests } from '../checkpoint/read.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
+import { FULL_DISK } from '../core/files.js';
 import { configFile, progressFile, shown, shownFrom } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -23,7 +24,15 @@ import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { ACCEPT, describeSize, readSize } from '../ledger/memory.js';
 import { hasKey } from '../linear/client.js';
 import { doneIds, readQueue } from '../linear/issue.js';
-import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
+import {
+  type Context,
+  findFullDisk,
+  findTracked,
+  hasRecovery,
+  readConfig,
+  readHalt,
+} from '../project/project.js';
+import { COMMIT_END, describeUncommitted } from '../session/commit.js';
 import { entryTimes } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { archivedIds } from '../session/store.js';
@@ -125,7 +134,7 @@ async function checkLedger(context: Context): Promise<Remark[]> {
 
 /** Reads every file of the session: a damaged one keeps the session from going on. */
 async function checkShortTerm(context: Context): Promise<Remark[]> {
-  const { disk, layout, world } = context;
+  const { disk, layout, world, repository } = context;
   showFocus(context);
   readKfr(context);
   const path = progressFile(layout);
@@ -136,7 +145,14 @@ async function checkShortTerm(context: Context): Promise<Remark[]> {
     : [neutral('no session is running')];
   const tracked = await findTracked(context);
   const pause = describePause(context);
+  const full = findFullDisk(context);
+  const isCommitted = orElse(() => readConfig(context).session.commit, false);
+  // In a merge the commit has to wait. The git component reports that, and a git that fails.
+  const mayCommit = isCommitted && repository !== null && operationInProgress(repository) === null;
+  const ended = mayCommit ? await describeUncommitted(context).catch(() => null) : null;
   return [
+    ...(ended ? [yellow(ended, COMMIT_END)] : []),
+    ...(full ? [red(FULL_DISK, full)] : []),
     ...(pause ? [red(pause.why, pause.fix)] : []),
     ...progress,
     ...(tracked ? [yellow(tracked.message, tracked.fix)] : []),

@@ -39,6 +39,7 @@ describe('while git is in the middle of something', () => {
     expect(said).not.toContain('forge commit');
     expect(gitState(project)).toEqual(before);
     expect(typed(project, [])).toContain(`git status   # ${name} is in progress`);
+    expect(typed(project, ['status'])).not.toContain('forge commit');
     const started = typed(project, ['session', 'start']);
     expect(started).toContain('go on (from');
     expect(started).toContain(`${name.replace('a', 'A')} is in progress (git status)`);

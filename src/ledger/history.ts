@@ -133,7 +133,7 @@ export async function restoreRest(
   const [short, source] = [commit.slice(0, 12), `${commit.slice(0, 12)}${parent}`];
   const form = ['diff', '--name-only', '--no-renames', '--diff-filter=D', source, short];
   const folder = shownFrom(repository.root, layout.dir);
-  const gone = words(await must(git, [...form, '-z', '--', folder]))
+  const gone = words((await git([...form, '-z', '--', folder])).stdout)
     .filter((path) => segmentOf(basename(path)) === null && !existsSync(join(repository.root, path)))
     .map((path) => shown(layout, join(repository.root, path)));
   if (gone.length === 0) return null;

@@ -32,17 +32,17 @@ export interface RepairStep {
 /** What `forge memory repair` shows before it asks. Writes nothing. */
 export const planRepair = (context: Context): Promise<RepairStep[]> =>
   withObservation(context, async (observation) => {
-    const steps = compare(observation).findings.map(async (finding): Promise<RepairStep[]> => {
+    const steps: RepairStep[] = [];
+    for (const finding of compare(observation).findings) {
       const action = meaningOf(finding.code).repair;
-      if (action === undefined) return [];
-      const step = { finding: describeFinding(finding), action };
-      if (finding.code !== 'removed_by_commit') return [step];
-      const removal = observation.absent.find(({ id }) => id === finding.ids[0]);
-      const rest = removal && (await restoreRest(context, removal));
+      if (action !== undefined) steps.push({ finding: describeFinding(finding), action });
+      const isRemoval = finding.code === 'removed_by_commit';
+      const removed = isRemoval && observation.absent.find(({ id }) => id === finding.ids[0]);
+      const rest = removed && (await restoreRest(context, removed));
       const others = 'repair puts back records only; other files went with them';
-      return rest ? [step, { finding: others, action: rest }] : [step];
-    });
-    return (await Promise.all(steps)).flat();
+      if (rest) steps.push({ finding: others, action: rest });
+    }
+    return steps;
   });
 
 export interface Repaired {

@@ -155,11 +155,18 @@ const lineOf = ({ session, features, steps: [next] }: Where, status: Status, sty
     ...(next === undefined ? [] : [`NEXT ${oneLine(next, 80)}`]),
   ].join('  ');
 
-/** At a terminal, redraws one panel. Elsewhere, prints a line whenever it says something else. */
+/** At a terminal, redraws one panel. Elsewhere, prints a line whenever it says something else, until nobody reads. */
 async function watch(call: Call): Promise<void> {
   const { flags, style, world } = call;
   const { places } = openForge(call.cwd, { world, dryRun: true });
-  const { send } = await call.channel();
+  const channel = await call.channel();
+  let close = (): void => {};
+  const closed = new Promise<void>((done) => {
+    close = done;
+  });
+  const send = (text: string): void => {
+    if (!channel.send(text)) close();
+  };
   const isLive = style.width !== null && !flags.json && world.env.TERM !== 'dumb';
   let shown = '';
   const draw = async (): Promise<void> => {
@@ -189,7 +196,7 @@ async function watch(call: Call): Promise<void> {
   const live = watchMemory(places, again);
   // Ages grow.
   const timer = isLive ? setInterval(again, MINUTE) : undefined;
-  await stopped(call);
+  await Promise.race([stopped(call), closed]);
   clearInterval(timer);
   live.close();
   await turn;

@@ -43,4 +43,13 @@ describe('forge watch', () => {
     child.kill('SIGINT');
     expect(await ended).toBe(130);
   });
+
+  it.each([[['watch']], [['watch', '--json']]])('VIS-01 ends when nobody reads: forge %s', async (args) => {
+    const project = await makeForge();
+    const { child, lines, ended } = start(project.dir, args);
+    await expect.poll(() => lines().length).toBe(1);
+    child.stdout?.destroy();
+    await forgeJson(project, ['session', 'start', '--task', 'Build it']);
+    expect(await ended).toBe(0);
+  });
 });

@@ -8,7 +8,7 @@ import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { compareText, oneLine, sha256 } from '../core/text.js';
 import { type Context, madeBy, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
-import { readRunning, showFocus } from '../session/running.js';
+import { sessionHere, showFocus } from '../session/running.js';
 
 /** RFC-9060 §3.3 */
 const ARTIFACT_TYPES = ['code', 'docs', 'reports'] as const;
@@ -70,9 +70,9 @@ export async function addArtifact(context: Context, raw: z.infer<typeof Artifact
   const bytes = readTarget(source, MAX_BYTES);
   if (bytes === null) throw usage('artifact.missing', `There is no file ${oneLine(file, 200)}.`);
   const name = checkName(given ?? basename(source));
-  const running = readRunning(context);
+  const session = sessionHere(context);
   const { skill = null, linear_issue: issue } = showFocus(context);
-  const origin = { session: running && sessionName(running.id), skill, issue };
+  const origin = { session: session && sessionName(session), skill, issue };
   const place = { path: relative(context.layout.root, source).replaceAll('\\', '/'), type };
   const triv = trivariate(bytes, place, origin);
   const hash = triv.slice('triv:'.length, 'triv:'.length + ID_LENGTH);

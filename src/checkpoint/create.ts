@@ -29,7 +29,7 @@ import {
 } from '../project/project.js';
 import { commitInForm, ledgerHeads, ownMessage } from '../session/commit.js';
 import { isAbout, sessionName } from '../session/rules.js';
-import { readRunning, showFocus } from '../session/running.js';
+import { readRunning, sessionHere, showFocus } from '../session/running.js';
 import { approveTyped } from '../trust/trust.js';
 import { differing, readManifests, testedTree } from './read.js';
 import {
@@ -235,7 +235,7 @@ async function mark(context: Context, making: Making): Promise<Manifest> {
       message,
       tree: state.tree,
       branch: place.branch,
-      session: readRunning(context)?.id ?? null,
+      session: sessionHere(context),
       ledger: state.ledger,
       evidence,
     };

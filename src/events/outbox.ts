@@ -5,7 +5,7 @@ import { outboxFolder } from '../core/paths.js';
 import { makeToken, oneLine, sha256 } from '../core/text.js';
 import { currentState, ledgerTrailer } from '../ledger/memory.js';
 import { actorOf, type Context, readConfig, timestamp } from '../project/project.js';
-import { readRunning } from '../session/running.js';
+import { sessionHere } from '../session/running.js';
 import { isUrlApproved } from '../trust/approvals.js';
 import {
   cutData,
@@ -59,7 +59,7 @@ export function queueEvent<T extends EventType>(
   type: T,
   about: string,
   data: EventData[T],
-  session = readRunning(context)?.id ?? null,
+  session = sessionHere(context),
 ): void {
   if (context.disk.dryRun || eventUrl(context) === null) return;
   try {

@@ -24,7 +24,7 @@ import {
   requireSupervisor,
   timestamp,
 } from '../project/project.js';
-import { readRunning } from '../session/running.js';
+import { sessionHere } from '../session/running.js';
 import { approveRules, forgetRules } from '../trust/trust.js';
 import {
   describeLearning,
@@ -59,7 +59,7 @@ export function addLearning(context: Context, raw: NewLearning): Added | Observe
 
 export function keepLearnings(context: Context, entries: readonly NewLearning[], at: string): Added[] {
   const kept: Added[] = [];
-  const session = readRunning(context)?.id;
+  const session = sessionHere(context);
   updateEntries(context, LEARNED_LIST, (before) => {
     const known = knownLearnings(before);
     const fresh = entries.flatMap((entry) => {

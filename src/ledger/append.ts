@@ -4,7 +4,7 @@ import { corrupted, ForgeError, outside, usage } from '../core/error.js';
 import { diskError, readHint, readPlain, stampOf, syncFolder, writeHint } from '../core/files.js';
 import { makeToken } from '../core/text.js';
 import type { Context } from '../project/project.js';
-import { readRunning } from '../session/running.js';
+import { sessionHere } from '../session/running.js';
 import { isInIndex, moveChain } from './chains.js';
 import { formatContainer, segmentOf } from './container.js';
 import { gitDirIdentity, gitStamp, ledgerFolder, MAX_CACHE_BYTES, withLedgerLock } from './files.js';
@@ -103,7 +103,7 @@ function tryAppend(context: Context, drafts: readonly Draft[], evenDamaged: bool
       hint: 'forge memory repair',
     });
   const { disk, layout } = context;
-  const session = readRunning(context)?.id ?? null;
+  const session = sessionHere(context);
   const git = gitStamp(context);
   const open = state.open && isStillOpen(context, state.open, session, git) ? state.open : null;
   const seg = (open && segmentOf(open.name)) ?? makeToken(8);

@@ -27,7 +27,7 @@ import {
   timestamp,
 } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
-import { readRunning, requireOwn } from '../session/running.js';
+import { requireOwn, sessionHere } from '../session/running.js';
 
 /** A Memory Note: durable, and the target of KFR promotion (KNO-02). */
 export interface Note {
@@ -61,7 +61,7 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
   const removes = replaces === undefined ? {} : { removes: [showNote(context, { id: replaces }).id] };
   const at = timestamp(context);
   // Read before the note is stored: a failure after that would report that nothing was kept.
-  const session = readRunning(context)?.id ?? null;
+  const session = sessionHere(context);
   const draft = { text, at, ...removes, ...madeBy(context) };
   const id = storeRecords(context, [{ tier: 'note', kind: 'note', ...draft }])[0]?.id ?? '';
   queueEvent(context, 'learning', id, { kind: 'note', id, title: text }, session);

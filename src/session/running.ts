@@ -74,13 +74,23 @@ export function requireRunning(context: Context): RunningSession {
   });
 }
 
+/** Whether an agent works beside the session: somebody else holds it, and it has not joined. */
+const isBeside = (context: Context, running: RunningSession): boolean =>
+  context.world.isAgent && !isOursToSettle(context, running);
+
+/** The session of what is stored now: none for an agent beside it. */
+export function sessionHere(context: Context): string | null {
+  const running = readRunning(context);
+  return running && !isBeside(context, running) ? running.id : null;
+}
+
 /**
  * SES-09: a server knows which client calls, so it changes nothing of a session that another agent works in. In a shell that
  * is less certain, so an agent is only warned.
  */
 export function refuseBeside(context: Context): void {
-  const running = context.world.isAgent ? readRunning(context) : null;
-  if (!running || isOursToSettle(context, running)) return;
+  const running = readRunning(context);
+  if (!running || !isBeside(context, running)) return;
   const held = sessionHeld(context, running, 'forge start --join');
   if (context.world.tool) throw held;
   context.warnings.push(`${held.message} What you write here goes into it.`);

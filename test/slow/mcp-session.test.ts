@@ -212,7 +212,11 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       expect([tool, error?.code]).toEqual([tool, 'session.held']);
       expect(error?.hint).toContain('{"join":true}');
     }
+    for (const kind of ['lesson', 'note']) await call('learn', { text: 'not of that session', kind });
     expect(project.read(PROGRESS)).toBe(before);
+    expect((await forgeJson(project, ['session', 'show', 'latest'])).lessons).toEqual([]);
+    const { notes } = await forgeJson<{ notes: object[] }>(project, ['note', 'list']);
+    expect(notes).toMatchObject([{ session: null }]);
     expect((await call('session_start', { join: true })).isError).toBeFalsy();
     expect((await call('progress_add', { text: 'mine' })).isError).toBeFalsy();
   });

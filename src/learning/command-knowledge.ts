@@ -8,7 +8,8 @@ import { describeEvidence } from './proven.js';
 const CONDITIONS: Record<string, string> = {
   verdict: 'a cycle has no verdict, because no test of a feature ran',
   classification: 'a cycle was not SUCCESS or PARTIAL_SUCCESS',
-  environment_valid: "a cycle's environment was not valid",
+  environment_valid:
+    "a cycle's environment was not valid, or the cycle does not say that it was (environment_valid: true)",
   governance_violations: 'a cycle broke a rule',
   execution: 'a cycle has no execution record',
   contradicted: 'it was contradicted, so the count restarted',

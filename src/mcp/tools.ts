@@ -148,8 +148,9 @@ export const TOOLS: Record<ToolName, Tool> = {
     }),
   }),
   memory_record: tool({
-    description: 'Record a cycle (session_end records its own); patterns of 3 clean cycles become knowledge.',
-    example: { task_id: 'LOGIN', exit_code: 0, classification: 'SUCCESS' },
+    description:
+      'Record cycles (session_end records its own); patterns of 3 with environment_valid become knowledge.',
+    example: { task_id: 'LOGIN', exit_code: 0, classification: 'SUCCESS', environment_valid: true },
     run: (forge, input: Parameters<Forge['memory']['record']>[0]) => forge.memory.record(input),
     text: (value) => asData(value),
   }),

@@ -124,6 +124,13 @@ describe('forge memory consolidate', () => {
     const { exitCode, stdout } = await runForge(project, ['memory', 'promote', 'FAILS.']);
     expect(exitCode).toBe(1);
     expect(stdout).toContain('a cycle was not SUCCESS or PARTIAL_SUCCESS');
+    await recordAll(
+      project,
+      times(3, { pattern: 'unsaid' }).map((one) => ({ ...one, environment_valid: undefined })),
+    );
+    expect((await runForge(project, ['memory', 'promote', 'unsaid'])).stdout).toContain(
+      'or the cycle does not say that it was (environment_valid: true)',
+    );
     const unknown = await forgeError(project, ['memory', 'promote', 'never seen']);
     expect(unknown).toMatchObject({ exit: 2, code: 'pattern.unknown' });
   });

@@ -77,6 +77,11 @@ describe('the tools', () => {
     expect(new Tiktoken(o200k).encode(text).length).toBeLessThan(1500);
   });
 
+  it('LTM-06 say what a cycle needs to count as evidence', async () => {
+    const record = (await list()).find(({ name }) => name === 'memory_record');
+    expect(record?.description).toContain('environment_valid');
+  });
+
   it('AGT-02 have descriptions, object schemas and a stable order', async () => {
     const tools = await list();
     for (const { description, inputSchema } of tools) {

@@ -27,6 +27,17 @@ function fieldsOf(checker, type) {
   return [...new Set(texts)].join(' or ');
 }
 
+/** Other second arguments are for forge's own commands. */
+function watchText(checker, type) {
+  const parts = type.isUnionType() ? type.getTypes() : [type];
+  const watch = parts.find((one) => !isUndefined(checker, one));
+  if (checker.getSignaturesOfType(watch, SignatureKind.Call).length > 0) return ', onEvent';
+  const fields = checker.getPropertiesOfType(watch);
+  if (!fields.some(({ name }) => name === 'signal' || /^on[A-Z]/.test(name))) return '';
+  const text = fieldsOf(checker, watch);
+  return fields.every(({ name }) => text.includes(`${name}?`)) ? ', watch?' : ', watch';
+}
+
 function methodText(checker, path, signature) {
   const [parameter] = signature.getParameters();
   if (!parameter) return `${path}()`;
@@ -34,7 +45,7 @@ function methodText(checker, path, signature) {
   // The operations take their arguments as a tuple.
   const given = checker.isArrayLikeType(type) ? checker.getTypeArguments(type) : [type];
   if (given.length === 0) return `${path}()`;
-  return `${path}(${fieldsOf(checker, given[0])}${given.length > 1 ? ', watch?' : ''})`;
+  return `${path}(${fieldsOf(checker, given[0])}${given[1] ? watchText(checker, given[1]) : ''})`;
 }
 
 function listMethods(checker, type, path) {
@@ -59,7 +70,8 @@ export function libraryPage() {
     const methods = listMethods(checker, checker.getDeclaredTypeOfSymbol(forge), 'forge');
     const [top] = readFileSync(`${ROOT}docs/library.md`, 'utf8').split(HEADING);
     return `${top}${HEADING}
-Written by \`npm run docs\`. \`?\` marks what may be left out; \`watch\` is an object of callbacks for long work, and \`signal\`.
+Written by \`npm run docs\`. \`?\` marks what may be left out; \`watch\` is an object of callbacks for long work, most with a
+\`signal\` that ends it. \`cycle\` and \`loop\` also take \`finish\`, which lets the running cycle end and be recorded.
 
 \`\`\`text
 ${methods.join('\n')}

@@ -42,15 +42,17 @@ import {
   type StageOutcome,
   takeMark,
   updateMark,
+  withSignals,
 } from './running.js';
 
 /** GOV-01: runs one governed cycle. Throws only for what is refused before anything runs. */
 export async function runCycle(
   context: Context,
   raw: CycleOptions,
-  watch: CycleWatch = {},
+  given: CycleWatch = {},
 ): Promise<CycleResult> {
   const input = checkInput(CycleOptions, raw);
+  const watch = withSignals(given);
   if (input.task !== undefined) checkId(input.task, 'task id');
   requireSupervisor(context, 'memory');
   if (context.disk.dryRun) return planCycle(context, input);

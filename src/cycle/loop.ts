@@ -20,7 +20,7 @@ import {
   type StopReason,
   toMemoryError,
 } from './rules.js';
-import { CycleOptions, type CycleWatch } from './running.js';
+import { CycleOptions, type CycleWatch, withSignals } from './running.js';
 
 export const LoopOptions = z.strictObject({
   ...z.pick(CycleOptions, { command: true, timeout_seconds: true }).shape,
@@ -56,9 +56,10 @@ interface Loop {
 export async function runLoop(
   context: Context,
   raw: LoopOptions,
-  watch: LoopWatch = {},
+  given: LoopWatch = {},
 ): Promise<LoopResult> {
   const input = checkInput(LoopOptions, raw);
+  const watch = withSignals(given);
   requireSupervisor(context, 'memory');
   if (context.disk.dryRun) {
     const stopped_by = isNothingLeft(context, input) ? 'nothing_left' : 'max_cycles';

@@ -147,7 +147,14 @@ export interface CycleWatch {
   finish?: AbortSignal;
   /** End the running process. */
   stop?: AbortSignal;
+  /** Both at once. */
+  signal?: AbortSignal;
 }
+
+export const withSignals = <W extends CycleWatch>({ signal, ...watch }: W) => ({
+  ...(signal && { finish: signal, stop: signal }),
+  ...watch,
+});
 
 /** A cycle. Each stage fills in its part. */
 export interface CycleRun {

@@ -86,6 +86,16 @@ describe('forge loop', () => {
     expect([timed.results.length, timed.end.stopped_by, timed.exit]).toEqual([1, 'max_time', 0]);
   });
 
+  it('GOV-02 in the library a signal ends the running command, and the loop', async () => {
+    const project = await ready('A');
+    const end = new AbortController();
+    const ended = await openForge(project.dir).loop(
+      { command: ['sh', '-c', 'echo begun; sleep 1000'] },
+      { signal: end.signal, onOutput: () => end.abort() },
+    );
+    expect(ended).toMatchObject({ cycles: 1, stopped_by: 'interrupted' });
+  });
+
   it('GOV-02 --resume continues with the counts; without it they start at 0', async () => {
     const project = await ready('A');
     await loop(project, ['--max-cycles', '2', '--', 'false']);

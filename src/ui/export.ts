@@ -14,7 +14,7 @@ const LEFT_OUT = ['recall', 'fleet'];
 /** Features, sessions and pieces of knowledge that are exported with their details. */
 const MAX_DETAILS = 200;
 
-/** What the page shows, without the folder's place on this machine. */
+/** What the page shows, without the folder's place on this machine, and without "you", which would be the reader. */
 async function readCopy(open: () => Forge, details: boolean): Promise<Copy> {
   const source = new Source(open);
   const copy: Copy = {};
@@ -39,8 +39,8 @@ async function readCopy(open: () => Forge, details: boolean): Promise<Copy> {
     if (sessions?.active) await read('sessions/:id', sessions.active.id);
   }
   const root = copy.overview?.project.root ?? '';
-  if (root.length < 2) return copy;
-  return JSON.parse(JSON.stringify(copy).replaceAll(JSON.stringify(root).slice(1, -1), '.')) as Copy;
+  const text = JSON.stringify(copy, (key, value) => (key === 'holder' ? undefined : value));
+  return JSON.parse(root.length < 2 ? text : text.replaceAll(JSON.stringify(root).slice(1, -1), '.')) as Copy;
 }
 
 async function exportHtml(open: () => Forge): Promise<string> {

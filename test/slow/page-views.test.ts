@@ -185,6 +185,18 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('VIS-02 shows every column of the log on a phone, whatever a record says', async () => {
+    const project = await makeForge();
+    const word = 'word'.repeat(12);
+    await forgeJson(project, ['note', 'add', word]);
+    const { page } = await openPage((await servePage(project)).url);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await goTo(page, '#/ledger');
+    const table = page.getByRole('region', { name: 'Records of the ledger' });
+    await table.getByText(word).waitFor();
+    expect(await table.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+  });
+
   it('VIS-02 shows 100,000 records a page at a time, and finds an old one', async () => {
     const project = await makeForge();
     const forge = openForge(project.dir, { world: systemWorld(process.env, true) });
@@ -236,6 +248,9 @@ describe('forge export', () => {
     writeFileSync(project.path('memory.html'), stdout);
     const { page, complaints } = await openFile(project.path('memory.html'));
     await page.getByText('1 of 3 features proved').waitFor();
+    const text = await page.textContent('#page');
+    expect(text).toContain('by the commands that it names.');
+    expect(text).not.toMatch(/searches memory|its agent/);
     await goTo(page, '#/features');
     await page.getByText('</script><script>window.hit=1</script><!--').waitFor();
     await goTo(page, '#/features/CART');

@@ -128,7 +128,13 @@ function Page() {
         {show(id, overview)}
       </main>
       <footer>
-        This page only reads. Memory changes by the commands that it names. <kbd>/</kbd> searches memory.
+        This page only reads. Memory changes by the commands that it names.
+        {!isExported && (
+          <>
+            {' '}
+            <kbd>/</kbd> searches memory.
+          </>
+        )}
       </footer>
     </>
   );

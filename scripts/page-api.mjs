@@ -81,9 +81,10 @@ Written by \`npm run docs\` from the routes in \`src/ui/api.ts\`.
 curl -H "Authorization: Bearer TOKEN" http://127.0.0.1:PORT/api/overview
 \`\`\`
 
-Every route is a GET, and changes nothing. Times are ISO 8601 in UTC, sizes are bytes. \`?\` marks a field that may be missing, \`…\`
-fields that an entry may have besides these. An answer that fails has this body, and a status of 400 (wrong parameters), 403 (host, site
-or token), 404 (unknown), 503 (\`.forge/\` is gone) or 500:
+Every route is a GET (or HEAD), and changes nothing. Times are ISO 8601 in UTC, sizes are bytes. \`?\` marks a field that may be missing, \`…\`
+fields that an entry may have besides these. An answer that fails has this body, and a status of 400 (wrong parameters, or an id of
+a wrong form), 403 (host, site or token), 404 (unknown), 405 (other methods), 413 (a body), 503 (\`.forge/\` is gone, or too many streams)
+or 500:
 
 \`\`\`text
 {
@@ -111,6 +112,6 @@ ${Object.entries(ROUTES)
 
 ### /api/log.csv
 
-The same records as \`/api/log\` with the same parameters, all of them, for a spreadsheet.
+The records of \`/api/log\` with the same \`tier\`, \`session\` and \`text\`, all of them, oldest first, for a spreadsheet.
 `;
 }

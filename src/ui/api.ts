@@ -76,7 +76,7 @@ export const ROUTES = {
   ledger: route('Verifies all of memory, signatures included', ({ forge }) =>
     forge().memory.verify({ signatures: true }),
   ),
-  log: route('Records, newest first', readLog, {
+  log: route('Records, newest first. The first one (genesis) and redacted ones are left out', readLog, {
     offset: 'skip so many; default 0',
     limit: 'at most so many, up to 500; default 100',
     tier: TIERS.join(', '),
@@ -265,7 +265,7 @@ async function readLog({ rows }: Source, given: Given) {
 }
 
 function selectRows(rows: readonly LogRow[], { tier, session, text }: Given): readonly LogRow[] {
-  if (tier !== undefined) oneOf(TIERS, tier, 'tier', 'tier.unknown');
+  if (tier !== undefined) oneOf(TIERS, tier, 'tier', 'log.tier');
   const words = text?.toLowerCase();
   return rows.filter(
     (row) =>

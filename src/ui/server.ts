@@ -102,7 +102,7 @@ class Keys {
 
   opens(context: Context): boolean {
     const cookies = (context.req.header('cookie') ?? '').split(/; */);
-    const bearer = /^Bearer (.+)$/.exec(context.req.header('authorization') ?? '')?.[1];
+    const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
     return (
       cookies.some((one) => isSame(one, this.cookie)) || (bearer !== undefined && isSame(bearer, this.token))
     );

@@ -172,8 +172,9 @@ describe('the page’s API', () => {
     const found = await askApi<Answers['log']>(server, '/api/log?text=INSTALL%20once');
     expect(found.records.map(({ text }) => text)).toEqual(['retry the install once']);
     for (const wrong of ['tier=x', 'limit=0', 'limit=1e9', 'offset=-1', 'limit=x']) {
-      const { error } = await askApi<{ error: { exit: number } }>(server, `/api/log?${wrong}`);
-      expect([wrong, error.exit]).toEqual([wrong, 2]);
+      const headers = { authorization: `bearer ${server.token}` };
+      const { status, body } = await ask(server, `/api/log?${wrong}`, { headers });
+      expect([wrong, status, JSON.parse(body).error.exit]).toEqual([wrong, 400, 2]);
     }
   });
 

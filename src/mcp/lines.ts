@@ -50,7 +50,8 @@ export class Lines implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    this.write(message);
+    const fault = 'error' in message ? formFault(message.error.message) : null;
+    this.write(fault === null ? message : { ...message, error: { code: INVALID_PARAMS, message: fault } });
   }
 
   async close(): Promise<void> {
@@ -104,6 +105,13 @@ function parse(line: string): unknown {
 
 const isMessage = (value: unknown): value is JSONRPCMessage =>
   isJSONRPCRequest(value) || isJSONRPCNotification(value) || isJSONRPCResponse(value);
+
+/** B-79: the SDK answers parameters of a wrong form with the list of its validator, some as an internal error. */
+function formFault(text: string): string | null {
+  const issues = parse(/\[\n[\s\S]*\]$/.exec(text)?.[0] ?? '');
+  if (!Array.isArray(issues)) return null;
+  return issues.map(({ path, message }) => `${path?.join('.')}: ${message}`).join('; ');
+}
 
 const MAX_DEPTH = 64;
 

@@ -64,9 +64,9 @@ export const TOOLS: Record<ToolName, Tool> = {
     text: ({ briefing, session, warnings, reverified }) =>
       [
         `Session ${session.id} (${session.state})`,
+        ...warnings,
         briefing.text,
         ...(reverified ? [`Rerun tests: ${JSON.stringify(summaryOf(reverified))}`] : []),
-        ...warnings,
       ].join('\n'),
   }),
   session_end: tool({
@@ -162,7 +162,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     text: ({ hits }) =>
       hits.length === 0
         ? 'Nothing found.'
-        : asData(hits.map(({ id, source, text, at, doubt }) => ({ id, source, text, at, doubt }))),
+        : asData(hits.map(({ id, source, text, at, why, doubt }) => ({ id, source, text, at, why, doubt }))),
   }),
   learn: tool({
     description: 'Keep a lesson (default) or a note for good.',

@@ -48,6 +48,10 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect(patched.structuredContent).toBeUndefined();
     expect(patched.content).toEqual([{ type: 'text', text: expect.stringContaining(HEADER) }]);
     expect(patched.content[0]?.text.match(/kfr-[12]\b/g)).toEqual(['kfr-1', 'kfr-2']);
+    const other = await call('session_start', { goal: 'Something else' });
+    expect(other.content[0]?.text).toMatch(
+      /^Session \S+ \(running\)\nThe session goes on with its task: kfr-2/,
+    );
     const logged = await call('progress_add', { text: 'wired the form', next: 'the cookie' });
     expect(logged.content).toEqual([{ type: 'text', text: 'Logged, and the next step set.' }]);
     expect(project.read(PROGRESS)).toMatch(/wired the form\n.*NEXT: the cookie/s);
@@ -137,6 +141,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect(started.content[0]?.text).toContain('Task: A: Login works');
     await call('progress_add', { text: 'read the form' });
     expect((await call('recall', { query: 'xyzzy' })).content[0]?.text).toBe('Nothing found.');
+    expect((await call('recall', { query: 'forms' })).content[0]?.text).toMatch(/"why": \[\s+"form/);
     for (const expected of [/^Kept: \w{10}\.$/, /^Known already: \w{10}\.$/])
       expect((await call('learn', { text: 'Dates are UTC' })).content[0]?.text).toMatch(expected);
     const hints: [tool: string, given: object, hint: string][] = [

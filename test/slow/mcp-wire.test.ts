@@ -83,6 +83,22 @@ describe('an invalid message', () => {
     await wire.lives();
   });
 
+  it('B-79 parameters without a needed field are refused in one line, which names it', async () => {
+    const wire = startServer(await makeForge());
+    const greeting = { ...CLIENT, protocolVersion: undefined };
+    const { error } = await wire.ask(1, 'initialize', greeting);
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/^params\.protocolVersion: .*string.*$/),
+    });
+    await wire.ask(2, 'initialize', { ...CLIENT, protocolVersion: '2025-06-18' });
+    expect((await wire.ask(3, 'resources/read', {})).error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/^params\.uri: .*$/),
+    });
+    await wire.lives();
+  });
+
   it('B-78 an unknown method is refused, and a call before the greeting is answered', async () => {
     const wire = startServer(await makeForge());
     expect((await wire.ask(1, 'tools/list')).error ?? null).toBeNull();

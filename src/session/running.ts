@@ -78,10 +78,10 @@ export function requireRunning(context: Context): RunningSession {
 const isBeside = (context: Context, running: RunningSession): boolean =>
   context.world.isAgent && !isOursToSettle(context, running);
 
-/** The session of what is stored now: none for an agent beside it. */
+/** The session of what is stored now: none for a server beside it. */
 export function sessionHere(context: Context): string | null {
   const running = readRunning(context);
-  return running && !isBeside(context, running) ? running.id : null;
+  return running && !(context.world.tool && isBeside(context, running)) ? running.id : null;
 }
 
 /**

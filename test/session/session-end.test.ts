@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SessionOverview, StartedSession } from '../../src/index.js';
+import type { SessionOverview } from '../../src/index.js';
 import { agent, expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, FEATURES, KNOWLEDGE, makeForge, SESSION, snapshot } from '../support/forge-project.js';
 import { changedPaths } from '../support/project.js';
@@ -233,26 +233,6 @@ describe('past sessions', () => {
         /^! Session \S+ belongs to another agent: process \d+ is running\. What you write here goes into it\.\n$/,
       );
     expect(await write(false)).toEqual(['', '', '']);
-  });
-
-  it('SES-09 an agent’s lessons and records beside the session of another agent belong to no session', async () => {
-    const project = await makeForge();
-    const ada = { holder: agent('ada'), liveness: () => 'alive' as const };
-    const { session } = await forgeJson<StartedSession>(project, 'session start', { world: ada });
-    const bob = { ...ada, holder: agent('bob'), isBelow: () => false, isAgent: true };
-    const learn = async (text: string, world: object) => {
-      await forgeJson(project, ['learn', text, '--as', 'success'], { world });
-      const note = await forgeJson(project, ['learn', `note ${text}`, '--as', 'note'], { world });
-      await forgeJson(project, ['memory', 'record', '--task', text, '--exit-code', '0'], { world });
-      return note.session;
-    };
-    expect(await learn('by bob', bob)).toBeNull();
-    expect(await learn('by ada', { ...ada, isAgent: true })).toMatch(session.id);
-    const shown = await forgeJson<{ lessons: object[] }>(project, ['session', 'show', 'latest']);
-    expect(shown.lessons).toMatchObject([{ approach: 'by ada' }]);
-    const { records } = await forgeJson<{ records: { session: string }[] }>(project, ['memory', 'log']);
-    const sessions = records.map(({ session: id }) => id?.startsWith(session.id) ?? null);
-    expect(sessions).toEqual([null, null, true, true]);
   });
 
   it('SES-09 an agent cannot end a session that another agent works in; a person can', async () => {

@@ -130,10 +130,9 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
       const made = await attempt(() => verifyReadOnly(context));
       if ('value' in made) return problemsOf(made.value).slice(0, 1).map(describeFinding);
       const why = 'memory cannot be verified, so no session starts';
-      // Another check reports a git that does not answer.
-      return (
-        !made.problem.code.startsWith('git.') && { ...toFinding(made.problem), severity: 'blocking', why }
-      );
+      // Another check reports a git that does not answer at all.
+      const isReported = made.problem.code.startsWith('git.') && 'problem' in (await lookInIndex(context));
+      return !isReported && { ...toFinding(made.problem), severity: 'blocking', why };
     },
   },
   {
@@ -347,20 +346,24 @@ export function memoryReaders(context: Context): (() => unknown)[] {
 }
 
 /** Looks at config.toml: what git does with it, it does with the folder. */
-async function lookAtTracking({ repository, git, layout }: Context): Promise<Observed> {
-  if (!repository || !git)
+const lookInIndex = ({ git, repository, layout }: Context): Promise<Attempt<string>> =>
+  attempt(async () => {
+    if (!git || !repository) return 'untracked';
+    const path = paths.shownFrom(repository.root, paths.configFile(layout));
+    const lists = async (...args: string[]): Promise<boolean> =>
+      (await must(git, ['ls-files', ...args, '--', path])) !== '';
+    if (await lists('--cached', '--others', '--ignored', '--exclude-standard')) return 'ignored';
+    return (await lists()) ? 'tracked' : 'untracked';
+  });
+
+async function lookAtTracking(context: Context): Promise<Observed> {
+  if (!context.repository || !context.git)
     return {
       observed: 'the project is not in a git repository',
       why: 'sessions end without a commit, and memory has no history to restore from',
       commands: ['git init'],
     };
-  const path = paths.shownFrom(repository.root, paths.configFile(layout));
-  const lists = async (...args: string[]): Promise<boolean> =>
-    (await must(git, ['ls-files', ...args, '--', path])) !== '';
-  const asked = await attempt(async () => {
-    if (await lists('--cached', '--others', '--ignored', '--exclude-standard')) return 'ignored';
-    return (await lists()) ? 'tracked' : 'untracked';
-  });
+  const asked = await lookInIndex(context);
   if ('problem' in asked) {
     // A missing git is reported by another check.
     if (asked.problem.code === 'git.missing') return null;

@@ -399,6 +399,10 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
     'rm "$(git rev-parse --git-path index)" && git reset   # makes a new index; your files stay as they are',
   ],
   [
+    /object .* is corrupt/,
+    'git fsck   # names the damaged files: move them away; git fetch --refetch gets them again from a remote',
+  ],
+  [
     /promisor remote|bad tree object|unable to read tree/,
     'git fetch --refetch --no-filter   # a clone made with --filter lacks parts of its history',
   ],
@@ -414,7 +418,8 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 
 export function gitError(args: readonly string[], stderr: string): Error {
   const [first = ''] = stderr.trim().split('\n');
-  const reason = (/^(?:fatal|error):.*$/m.exec(stderr)?.[0] ?? first).replace(/^(fatal|error): /, '');
+  const line = /^fatal:.*$/m.exec(stderr) ?? /^error:.*$/m.exec(stderr);
+  const reason = (line?.[0] ?? first).replace(/^(fatal|error): /, '');
   // Git's own remedy for a folder of another owner is the next thing to type.
   const remedy = /git config --global --add safe\.directory .*/.exec(stderr)?.[0];
   const [, hint] = HINTS.find(([pattern]) => pattern.test(stderr)) ?? [];

@@ -25,7 +25,7 @@ import {
   verify,
   withCycles,
 } from '../support/memory.js';
-import type { Project } from '../support/project.js';
+import { makeFolder, type Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 const CODES = { intact: 0, removed: 1, corrupted: 4, halted: 4, secret: 5 };
@@ -381,6 +381,25 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await forgeJson(project, ['note', 'add', 'one\u2028two\u2029three']);
     expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
     expect((await logOf(project, 'note'))[0]?.record.text).toContain('\u2028two\u2029three');
+  });
+
+  it('LTM-04 a damaged object of git is named, by doctor once, and can be fetched again', async () => {
+    const { project } = await withCycles();
+    commit(project);
+    const hub = makeFolder();
+    project.git('clone', '-q', '--bare', '.', hub);
+    project.git('remote', 'add', 'origin', hub);
+    const tree = project.git('rev-parse', 'HEAD:.forge/memory/ledger');
+    const path = `.git/objects/${tree.slice(0, 2)}/${tree.slice(2)}`;
+    rmSync(project.path(path));
+    project.write(path, 'garbage');
+    const { exitCode, stderr } = await runForge(project, ['memory', 'verify']);
+    expect([exitCode, stderr]).toEqual([6, expect.stringMatching(`${path}\\) is corrupt\n  → git fsck `)]);
+    const { stdout } = await runForge(project, ['doctor']);
+    expect(stdout.match(/is corrupt/g)).toHaveLength(1);
+    rmSync(project.path(path));
+    project.git('fetch', '-q', '--refetch', 'origin');
+    expect((await verify(project)).status).toBe('intact');
   });
 
   it('B-39 LTM-16 memory is written beside an unfinished rebase, an index lock and a detached HEAD', async () => {

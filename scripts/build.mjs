@@ -40,8 +40,8 @@ const NOT_DAILY = new RegExp(
   `^src/(${[
     '(agent|artifact|checkpoint|ci|config|cycle|doctor|events|finding|guard|hooks|import|init|ledger|linear|mcp|recover|trust|undo)/command',
     '(agent|hooks)/install|events/(fleet|read)|linear/edit-issue|learning/report',
-    'artifact/artifact|checkpoint/create|ci/ci|config/config|cycle/(cycle|loop)|doctor/doctor|import/import|init/init',
-    'ledger/(redact|repair|rows|verify-memory)|recover/(plan|recover)',
+    'artifact/artifact|checkpoint/(create|read)|ci/ci|config/config|cycle/(cycle|loop)|doctor/doctor|import/import|init/init',
+    'ledger/(integrity|log|redact|repair|rows|verify-memory)|recover/(plan|recover)',
     'cli/(command|complete|help)|library/schemas|ui/command',
   ].join('|')})\\.ts$`,
 );

@@ -116,8 +116,8 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     fix: 'forge memory verify',
     look: async ({ disk }) => {
       const halt = await attempt(() => readHalt(disk)?.reasons[0] ?? null);
-      const reason = 'problem' in halt ? halt.problem.message : halt.value;
-      return reason !== null && `memory is halted: ${reason}`;
+      if ('problem' in halt) return toFinding(halt.problem);
+      return halt.value !== null && `memory is halted: ${halt.value}`;
     },
   },
   {

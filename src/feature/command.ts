@@ -332,7 +332,7 @@ export const group: Group = {
         const left = done.length > 0 ? `, ${done.length} ticked or cancelled, so not imported` : '';
         const line = `${features.length} imported, ${known.length} known already${left}`;
         if (features.length === 0) return line;
-        const more = features.length > SHOWN ? `\n… ${features.length - SHOWN} more: --json` : '';
+        const more = features.length > SHOWN ? `\n… ${features.length - SHOWN} more` : '';
         return `${renderList({ features: features.slice(0, SHOWN) }, style, {})}${more}\n${line}`;
       },
     }),

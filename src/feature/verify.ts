@@ -324,6 +324,9 @@ const SOME_RAN: readonly RegExp[] = [
   /^ *Tests:? .*\d+ (?:passed|failed)\b/m,
   /^(?!(\d+) \w+, 0 failures, \1 )(?:.*, )?[1-9]\d* (?:examples?|(?:doc)?tests?|propert(?:y|ies)), \d+ failure/m,
   /^(\d+) (?:runs|tests), \d+ assertions, \d+ failures, \d+ errors, (?!\1 )/m,
+  // unittest, phpunit, ctest, Playwright and bun
+  /^Ran (?!0 )(\d+) tests? in .*\n+(?!\n|OK \(skipped=\1\))/m,
+  /^OK \([1-9]\d* tests?,|^\d+% tests passed, \d+ tests failed out of [1-9]|^ +[1-9]\d* passed \(|^ *[1-9]\d* pass$/m,
   /^(?:\[\w+\] +)?Tests run: (\d+), Failures: \d+, Errors: \d+, Skipped: (?!\1\b)/m,
   /^\[ERROR\] Failed to execute goal \S+:[\w-]*[cC]ompile\w* /m,
   /^(?:> Task \S*:(?:(?:test|\w+Test)(?: UP-TO-DATE| FROM-CACHE)?|compile\w+ FAILED)|\d+ tests? completed, \d+ failed.*)$/m,
@@ -359,7 +362,7 @@ export function whyNotRun(run: ProcessRun, isFirst = false): string | null {
   if (!started) return `${program}: ${ended === 'not found' ? 'command not found' : ended}`;
   // It was stopped, or a signal ended it.
   if (exit_code === null) return null;
-  const shown = stripVTControlCharacters(output.tail);
+  const shown = stripVTControlCharacters(output.tail).replaceAll('\r\n', '\n');
   const isIn = (pattern: RegExp): boolean => pattern.test(shown);
   if ((exit_code === 0 || isFirst) && NOTHING_RAN.some(isIn) && !SOME_RAN.some(isIn)) return 'no test ran';
   if (exit_code === 0) return null;

@@ -399,7 +399,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
     'rm "$(git rev-parse --git-path index)" && git reset   # makes a new index; your files stay as they are',
   ],
   [
-    /object .* is corrupt/,
+    /object .* is corrupt|missing object/,
     'git fsck   # names the damaged files: move them away; git fetch --refetch gets them again from a remote',
   ],
   [

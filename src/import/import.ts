@@ -1,7 +1,7 @@
-import { dirname, join, posix } from 'node:path';
+import { dirname, join, posix, relative } from 'node:path';
 import * as z from 'zod/mini';
 import { ForgeError, SyntaxProblem } from '../core/error.js';
-import { listFolder, readTarget } from '../core/files.js';
+import { listFolder, readTarget, realPath } from '../core/files.js';
 import { checkInput, decodeProse, findTwin } from '../core/schema.js';
 import { oneLine, oneOf } from '../core/text.js';
 import { type Feature, planFeature } from '../feature/rules.js';
@@ -119,7 +119,11 @@ function listNames(folder: string): string[] {
 async function readSource(context: Context, { source, file }: SourceFile): Promise<Read> {
   const none = { source, file, notes: [], tasks: [], done: [] };
   try {
-    const bytes = readTarget(join(context.layout.root, file), MAX_BYTES);
+    const path = join(context.layout.root, file);
+    const [root = '', target = '..'] = [context.layout.root, path].map((one) => realPath(one) ?? undefined);
+    if (relative(root, target).startsWith('..'))
+      return { ...none, problem: 'it is a link to nothing, or out of the project' };
+    const bytes = readTarget(path, MAX_BYTES);
     if (bytes === null) return none;
     const { notes, tasks, ...rest } = source.read(decodeProse(bytes, file));
     const texts = [...notes, ...tasks].map((one) => ('text' in one ? one.text : one.name));

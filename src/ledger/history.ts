@@ -137,8 +137,10 @@ export async function restoreRest(
     .filter((path) => segmentOf(basename(path)) === null && !existsSync(join(repository.root, path)))
     .map((path) => shown(layout, join(repository.root, path)));
   if (gone.length === 0) return null;
-  if (gone.length > MAX_NAMED) return formatArgv(['git', ...form, '--', FORGE_FOLDER]);
-  return formatArgv(['git', 'restore', `--source=${source}`, '--', ...gone]);
+  const restore = ['git', 'restore', `--source=${source}`];
+  if (gone.length <= MAX_NAMED) return formatArgv([...restore, '--', ...gone]);
+  const list = formatArgv(['git', ...form, '-z', '--relative', '--', FORGE_FOLDER]);
+  return `${list} | ${formatArgv([...restore, '--pathspec-from-file=-', '--pathspec-file-nul'])}`;
 }
 
 const MAX_NAMED = 20;

@@ -12,7 +12,7 @@ import { readRunning } from './running.js';
 import { displayId, recentArchives } from './store.js';
 
 export const COMMIT_END =
-  'git add .forge && forge commit --message "Session end" --why "its own commit failed"';
+  'git add .forge && forge commit --message "Session end" --why "it ended without its commit"';
 
 /** Says that the last session ended and is in no commit: git refused it, or the disk filled up meanwhile. */
 export async function describeUncommitted(context: Context): Promise<string | null> {
@@ -20,7 +20,9 @@ export async function describeUncommitted(context: Context): Promise<string | nu
   const last = readRunning(context) ? undefined : recentArchives(context).at(-1);
   if (!git || !repository || last?.status !== 'ended') return null;
   const path = shownFrom(repository.root, archiveFile(layout, last.id));
-  if ((await readUncommitted(git, [path])).length === 0) return null;
+  const [file] = await readUncommitted(git, [path]);
+  // It may be in a commit and have been changed.
+  if (file?.worktree !== '.') return null;
   return `Session ${displayId(context, last.id)} has ended, but is not committed`;
 }
 

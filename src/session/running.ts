@@ -89,7 +89,8 @@ export function sessionHere(context: Context): string | null {
  * is less certain, so an agent is only warned.
  */
 export function refuseBeside(context: Context): void {
-  const running = readRunning(context);
+  // A person may go on while the file is damaged.
+  const running = context.world.isAgent ? readRunning(context) : null;
   if (!running || !isBeside(context, running)) return;
   const held = sessionHeld(context, running, 'forge start --join');
   if (context.world.tool) throw held;

@@ -1,11 +1,12 @@
-import { rmSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Feature, Imported, ImportedFile } from '../../src/index.js';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
+import { makeFolder, type Project } from '../support/project.js';
 
 const features = async (project: Project): Promise<Feature[]> =>
   (await forgeJson<{ features: Feature[] }>(project, ['feature', 'list'])).features;
@@ -375,6 +376,21 @@ describe('forge import', () => {
     expect((await runForge(project, ['import'])).stdout).toMatch(
       /skipped; done there, open here: bd-2 \(forge done bd-2 or forge feature remove bd-2\)\n/,
     );
+  });
+
+  it('AGT-05 B-87 takes a link within the project, and names one that leads out of it or to nothing', async () => {
+    const project = await makeForge();
+    const outside = join(makeFolder(), 'notes.md');
+    writeFileSync(outside, 'of somebody else\n');
+    project.write('rules.md', 'of the project\n');
+    symlinkSync('rules.md', project.path('GEMINI.md'));
+    symlinkSync(outside, project.path('CLAUDE.md'));
+    symlinkSync('nowhere.md', project.path('AGENTS.md'));
+    const { stdout } = await runForge(project, ['import', '--yes']);
+    expect(
+      stdout.match(/^(CLAUDE|AGENTS)\.md +it is a link to nothing, or out of the project$/gm),
+    ).toHaveLength(2);
+    expect((await notes(project)).map(({ text }) => text)).toEqual(['of the project']);
   });
 
   it('AGT-05 names a file that cannot be read once, and the line once', async () => {

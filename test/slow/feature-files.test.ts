@@ -350,6 +350,15 @@ describe('a new feature', () => {
     ['ExUnit', 'There are no tests to run\n', '7 tests, 0 failures\n'],
     ['ExUnit', 'Finished in 0.03 seconds\n3 tests, 0 failures, 3 excluded\n', '1 test, 0 failures\n'],
     ['ExUnit', 'Finished in 0.03 seconds\n0 failures\n', '2 doctests, 3 tests, 0 failures, 3 excluded\n'],
+    ['unittest', 'Ran 0 tests in 0.000s\n\nOK\n', 'Ran 1 test in 0.000s\n\nOK\n'],
+    [
+      'unittest',
+      'Ran 2 tests in 0.000s\r\n\r\nOK (skipped=2)\r\n',
+      'Ran 2 tests in 0.000s\n\nOK (skipped=1)\n',
+    ],
+    ['PHPUnit', 'No tests executed!\n', 'OK (3 tests, 4 assertions)\n'],
+    ['ctest', 'No tests were found!!!\n', '100% tests passed, 0 tests failed out of 2\n'],
+    ['Playwright', 'No test files found, exiting with code 0\n', '  4 passed (2.0s)\n'],
     ['RSpec', '0 examples, 0 failures\n', '3 examples, 0 failures, 1 pending\n'],
     ['XCTest', xcCounts('0 tests, with 0 failures'), xcCounts('1 test, with 0 failures')],
     [

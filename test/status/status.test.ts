@@ -42,7 +42,8 @@ describe('forge status', () => {
     expect([verified.exitCode, verified.stderr]).toEqual([6, expect.stringContaining(`\n  → ${rebuild}`)]);
     project.write('.git/index', index);
 
-    const command = 'git add .forge && forge commit --message "Session end" --why "its own commit failed"';
+    const command =
+      'git add .forge && forge commit --message "Session end" --why "it ended without its commit"';
     expect((await component(project, 'short-term')).color).toBe('yellow');
     expect((await runForge(project, ['status'])).stdout).toMatch(
       /^short-term {2}yellow {3}Session \S+ has ended, but is not committed\n +→ git add \.forge && forge commit /m,

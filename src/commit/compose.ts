@@ -55,6 +55,8 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
   const typed = PREFIX.exec(given.title ?? '');
   const feature = features.find((id) => isAbout(focus, id));
   const issue = givenIssue(given, known.rules) ?? focus.linear_issue ?? undefined;
+  // Without an id in the subject, a feature is named there as well.
+  const isBare = known.rules.off.has('subject');
   const knownId = given.issue ?? focus.linear_issue ?? feature ?? NO_ISSUE;
   const fresh = (texts: readonly string[], field: 'what' | 'learned' | 'updated'): string[] => {
     const old = earlier.flatMap((message) => message[field]);
@@ -63,7 +65,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
   };
   const done = fresh([...known.done, ...(given.done ?? [])], 'what');
   return {
-    id: given.issue ?? typed?.[1] ?? (known.rules.off.has('subject') ? '' : knownId),
+    id: given.issue ?? typed?.[1] ?? (isBare ? '' : knownId),
     subject: typed?.[2] ?? given.title ?? taskTitle(focus, [given.issue, feature, focus.linear_issue]),
     ...(given.title === undefined ? {} : { isTyped: true }),
     ...conventionalType(
@@ -77,7 +79,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
     backtrace: {
       parent: parent?.short ?? 'none',
       parentNote: parent ? noteOf(parent) : undefined,
-      linear: issue !== undefined && !features.includes(issue) ? issue : 'none',
+      linear: issue !== undefined && (isBare || !features.includes(issue)) ? issue : 'none',
       session: known.session?.name ?? 'none',
     },
     ledger: [...known.ledger],
@@ -145,6 +147,7 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
       ...(keepsLinear ? { linear } : {}),
       ...(session === '' ? {} : { session }),
     },
+    other: old.other ?? '',
     trailers: old.trailers ?? [],
   };
 }

@@ -18,6 +18,8 @@ export interface CommitMessage {
   keeps?: 'text' | 'line';
   /** The conventional type of the work; `feat` if absent. */
   type?: string;
+  /** The text outside of the sections, which an amended commit keeps. */
+  other?: string;
   what: string[];
   why: string;
   learned: string[];
@@ -213,6 +215,7 @@ export function formatCommitMessage(
   const asked = SECTIONS.filter((name) => sections.includes(name));
   return `${[
     oneLine(title, message.isTyped ? Number.POSITIVE_INFINITY : 72),
+    ...(message.other ? [message.other] : []),
     // The subject of a commit of forge's own says too little.
     ...(asked.length > 0 ? [] : [texts.Why, isOwnSubject(subject) ? texts.What : ''].filter(Boolean)),
     ...asked.map((name) => `## ${name}\n${texts[name]}`),
@@ -244,10 +247,16 @@ export function parseMessage(text: string): CommitMessage {
   const fields = hasSections ? linesOf(message, 'Memory', 'Backtrace') : below;
   const values = (name: string): string[] => valuesOf(fields, name).map((line) => line.text);
   const [, parent = '', parentNote] = /^(.*?)(?: \((.*)\))?$/.exec(values('Parent').at(-1) ?? '') ?? [];
-  const loose = below.filter((line) => !OWN_HEADING.test(line.text.trimStart()) && !isItem(line));
+  const isHeading = ({ text }: Line): boolean => OWN_HEADING.test(text.trimStart());
+  const loose = below.filter((line) => !isHeading(line) && !isItem(line));
+  const inSections = new Set(linesOf(message, ...SECTIONS));
+  const others = hasSections ? below.filter((line) => !isHeading(line) && !inSections.has(line)) : [];
+  // The check refuses other headings.
+  const other = others.map((line) => line.text.replace(HEADING, '$1:')).join('\n');
   return {
     id,
     subject,
+    ...(other.trim() === '' ? {} : { other: other.replace(/\n{3,}/g, '\n\n').trim() }),
     what: itemsIn(hasSections ? linesOf(message, 'What') : below).filter(
       (line) => hasSections || !FIELD.test(line),
     ),

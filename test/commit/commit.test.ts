@@ -216,6 +216,22 @@ people sign in
     expect(await amend('good')).toBe('chore: good\n- Linear: SX9-13');
   });
 
+  it('GIT-02 --amend keeps what stands outside of the sections, and names a feature that is given', async () => {
+    const project = await makeForge();
+    const message = `[FORGE] Readme\n\nSee ADR-7.\n\n## Testing\nran it twice\n\n${BODY}`;
+    stage(project, 'README.md');
+    project.git('commit', '-q', '-m', message, '--cleanup=verbatim');
+    await forgeJson(project, ['commit', '--amend']);
+    expect(stored(project)).toMatch(
+      /^\[FORGE\] Readme\n\nSee ADR-7\.\n\nTesting:\nran it twice\n\n## What\n/,
+    );
+    await expectChecked(project);
+    await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);
+    await forgeJson(project, ['feature', 'add', 'F-1', 'Login']);
+    await forgeJson(project, ['commit', '--amend', '-m', 'Login form', '--issue', 'F-1']);
+    expect(stored(project)).toContain('\n- Linear: F-1\n');
+  });
+
   it('GIT-02 without a reason, names the same command with it', async () => {
     const project = await makeForge();
     project.git('commit', '-q', '--allow-empty', '-m', 'unprotocol');

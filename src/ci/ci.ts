@@ -86,9 +86,7 @@ export async function checkAll(
   const checks: CiCheck[] = [];
   for (const [i, name] of CI_CHECKS.entries()) {
     watch.onProgress?.(i, CI_CHECKS.length);
-    const result = await run[name]().catch(async (error) =>
-      sayOnce(await describeFailure(context, error), checks),
-    );
+    const result = await run[name]().catch((error) => describeFailure(context, error));
     if (watch.signal?.aborted)
       throw new ForgeError('interrupted', 'interrupted', 'Interrupted; the checks are incomplete.');
     checks.push({ name, ...result });
@@ -101,18 +99,6 @@ export async function checkAll(
     checks,
     notes: context.warnings.splice(0),
   };
-}
-
-/** An obstacle that stopped an earlier check too, such as damaged settings, is one finding. */
-function sayOnce(result: Result, earlier: readonly CiCheck[]): Result {
-  const isSame = ({ findings }: Result): boolean =>
-    findings.some(
-      ({ message, file }) => message === result.findings[0]?.message && file === result.findings[0].file,
-    );
-  const first = earlier.find(isSame);
-  return first
-    ? { ...result, detail: `not checked, for the same reason as ${first.name}`, findings: [] }
-    : result;
 }
 
 /** A check that cannot be made is a finding, even if it is a bug in forge. The other checks still count. */
@@ -262,18 +248,19 @@ async function checkCheckpoints(context: Context, range: CiRange | null): Promis
     const push = formatArgv(['git', 'push', (await findRemote(repository, git)) ?? ORIGIN, tag]);
     // In a shallow clone the oldest commit seems to add every file.
     const who = isShallow(repository) ? 'Its author' : `${oneLine(author.join(' '), 80)}, who created it,`;
-    if (isFromFork(world.env))
-      return { message: `${message}. It came from a fork: ${FORK_TAG} ${push}`, fix: hint, warning: true };
+    const isAdded = range?.ids.has(commit) ?? false;
+    const isForks = isAdded && isFromFork(world.env);
+    const way = isForks
+      ? 'It is in the fork; once this is merged, somebody who may push here fetches it from there'
+      : `${who} has to push it`;
     return {
-      message: `${message}. ${who} has to push it: ${push}`,
+      message: `${message}. ${way}: ${push}`,
       fix: hint,
-      ...(range?.ids.has(commit) ? {} : { warning: true }),
+      ...(isAdded && !isForks ? {} : { warning: true }),
     };
   });
   return toResult(plural(checkpoints.length, 'checkpoint'), await Promise.all(described));
 }
-
-const FORK_TAG = 'someone who may push here has to take the tag from there once this is merged:';
 
 /** Returns its id and author, or an empty string. */
 async function lastCommitOf({ git }: Context, path: string, ...filter: string[]): Promise<string> {

@@ -112,14 +112,11 @@ function annotation(check: string, { file, line, commit, message, fix, warning }
 }
 
 export function formatSummary({ ok, checks, notes }: CiReport): string {
-  const named = (state: CiCheck['state'], least = 0): string =>
-    checks
-      .filter((check) => check.state === state && check.findings.length >= least)
-      .map(({ name }) => name)
-      .join(', ');
+  const named = (state: CiCheck['state']): string =>
+    checks.flatMap((check) => (check.state === state ? [check.name] : [])).join(', ');
   const all = checks.flatMap(({ findings }) => findings);
   const warnings = all.filter(({ warning }) => warning).length;
-  const verdict = ok ? 'no problems' : `${plural(all.length - warnings, 'finding')} in ${named('failed', 1)}`;
+  const verdict = ok ? 'no problems' : `${plural(all.length - warnings, 'finding')} in ${named('failed')}`;
   const warned = warnings > 0 ? `, ${plural(warnings, 'warning')}` : '';
   const skipped = named('skipped') === '' ? '' : ` (skipped: ${named('skipped')})`;
   return [
@@ -132,7 +129,7 @@ export function formatSummary({ ok, checks, notes }: CiReport): string {
 export function formatJunit({ checks }: Pick<CiReport, 'checks'>): string {
   const cases = checks.map(({ name, state, cause, detail, findings }) => {
     const [first, ...more] = findings;
-    const title = more.length > 0 ? plural(findings.length, 'finding') : (first?.message ?? detail);
+    const title = first && more.length === 0 ? first.message : plural(findings.length, 'finding');
     const lines = xml(findings.flatMap(formatFinding).join('\n'));
     const body =
       state === 'skipped'

@@ -55,7 +55,7 @@ export function composeMessage(given: CommitInput, known: KnownWork): CommitMess
   const typed = PREFIX.exec(given.title ?? '');
   const feature = features.find((id) => isAbout(focus, id));
   const issue = givenIssue(given, known.rules) ?? focus.linear_issue ?? undefined;
-  // Without an id in the subject, a feature is named there as well.
+  // A subject without an id leaves the name of a feature to `Linear`.
   const isBare = known.rules.off.has('subject');
   const knownId = given.issue ?? focus.linear_issue ?? feature ?? NO_ISSUE;
   const fresh = (texts: readonly string[], field: 'what' | 'learned' | 'updated'): string[] => {

@@ -50,7 +50,7 @@ export function readKfrFile(context: Context): Kfr {
   return kfr.session !== null && isOwnSession(context, kfr.session) ? kfr : NO_KFR;
 }
 
-/** As stored, by whoever. For an archive, where it is data. */
+/** As stored, also with the id of another clone's session. An archive keeps it as data. */
 export function readAnyKfr(context: Context): Kfr {
   const { value, bytes } = context.disk.readDocument(KFR, kfrFile(context.layout), NO_KFR);
   return bytes ? value : keptOpen(context);

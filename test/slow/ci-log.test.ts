@@ -175,7 +175,9 @@ describe('forge ci: problems that the author cannot fix', () => {
     const report = await ci(project, ['--range', 'HEAD~2..HEAD'], gitlab);
     expect([report.exitCode, report.states[4]]).toEqual([0, 'warned']);
     expect(messages(report)).toEqual([
-      expect.stringMatching(/ It came from a fork: .*: git push upstream checkpoint\/X-v1$/),
+      expect.stringMatching(
+        / It is in the fork; .* fetches it from there: git push upstream checkpoint\/X-v1$/,
+      ),
     ]);
     const own = await ci(project, ['--range', 'HEAD~2..HEAD'], {
       ...gitlab,

@@ -168,18 +168,6 @@ describe('forge ci: each cause alone', () => {
     expect([damaged.exitCode, failed(damaged)]).toEqual([4, ['memory corrupted', 'features corrupted']]);
   });
 
-  it('GIT-07 damaged settings are one finding, whatever they stop', async () => {
-    const project = await ready();
-    putFeatures(project, [PASSING_FEATURE]);
-    project.write(CONFIG, `${project.read(CONFIG)}x = [\n`);
-    commit(project);
-    const { stdout, exitCode } = await text(project, ['--format', 'github', '--junit', 'ci.xml']);
-    expect([exitCode, stdout.match(/^::error /gm)]).toEqual([4, ['::error ']]);
-    expect(stdout).toContain('\n✗ features     not checked, for the same reason as commits\n');
-    expect(stdout).toMatch(/\nforge ci: 1 finding in commits\n$/);
-    expect(project.read('ci.xml')).toContain('message="not checked, for the same reason as commits"');
-  });
-
   it.each([
     '.forge/memory/long-term/features.d/A.json',
     '.forge/memory/long-term/architecture.md',

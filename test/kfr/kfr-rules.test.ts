@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ForgeError } from '../../src/core/error.js';
 import { decodeDocument, encodeDocument } from '../../src/core/schema.js';
 import {
+  answersIn,
   type Entry,
   formatEntries,
   injection,
@@ -13,6 +15,7 @@ import {
   NO_KFR,
   openEntries,
   readKind,
+  requireResolved,
   stopReason,
   unparked,
 } from '../../src/kfr/rules.js';
@@ -46,6 +49,7 @@ describe('the text for a prompt', () => {
     expect(injection([entry(1, 'Goal', 'ship it')], 'abc')).toBe(
       `${header}\n\nGoal\n- [kfr-1] ship it\n\nEnd of the KFR abc. It is in force until forge sends another or reports that working memory is empty.`,
     );
+    expect(injection([], 'abc')).toBeNull();
   });
 
   it('KFR-01 has the sections in the order of the specification, with its names', () => {
@@ -169,6 +173,56 @@ describe('the resolution gate', () => {
       ...ways,
     ]);
     expect([`> ${reason}`, 'Stop, and tell me why'].map(isStopReason)).toEqual([true, false]);
+  });
+
+  const refusal = (open: Kfr, hint?: string): ForgeError | null => {
+    try {
+      requireResolved(open, 'The session cannot end', hint);
+      return null;
+    } catch (error) {
+      return error as ForgeError;
+    }
+  };
+
+  it('KFR-09 refuses, naming each open entry and each way to settle the first', () => {
+    expect(refusal(kfr)?.toJSON()).toMatchObject({
+      code: 'gate.closed',
+      message:
+        'The session cannot end: 2 entries require resolution: kfr-2 (OpenQuestion) which cookie?; kfr-3 (Constraint) ask first (parked: Ada)',
+      hint: 'forge kfr patch --resolve kfr-2="the answer"\nforge kfr patch --dismiss kfr-2="why it no longer matters"',
+      entries: [
+        { id: 'kfr-2', kind: 'OpenQuestion', text: 'which cookie?', parked: false },
+        { id: 'kfr-3', kind: 'Constraint', text: 'ask first', parked: true },
+      ],
+    });
+    expect(refusal(kfr, 'forge start')?.hint).toBe('forge start');
+    expect(refusal(holding(entry(1, 'Goal', 'ship')))).toBeNull();
+  });
+
+  it('KFR-09 hands entries that all wait for a person to the next agent', () => {
+    const parked = kfr.entries.slice(2);
+    expect(refusal(holding(...parked))).toMatchObject({
+      message:
+        'The session cannot end: 1 entry waits for a person: kfr-3 (Constraint) ask first (parked: Ada)',
+      hint: [
+        'forge kfr patch --resolve kfr-3="the answer"   # once it is answered',
+        'forge note add "For a person: TEXT" && forge kfr patch --dismiss kfr-3="noted"   # if it can wait',
+        'forge start --resume latest   # for the next agent: you may stop without an end',
+      ].join('\n'),
+    });
+  });
+
+  it('KFR-10 the answers of a stored KFR are its resolved questions, whatever else it holds', () => {
+    const closed = { ...kfr.entries[1], closed_at: AT, outcome: 'resolved', words: 'sid' };
+    const others = [
+      { ...closed, outcome: 'dismissed' },
+      { ...closed, kind: 'Constraint' },
+    ];
+    expect(answersIn({ closed: [closed, { ...closed, by: 'agent' }, ...others] })).toEqual([
+      { id: 'kfr-2', text: 'which cookie? → sid' },
+      { id: 'kfr-2', text: 'which cookie? → sid (by an agent)' },
+    ]);
+    for (const odd of [null, undefined, {}, { closed: 'x' }]) expect(answersIn(odd)).toEqual([]);
   });
 });
 

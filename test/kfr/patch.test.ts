@@ -51,6 +51,7 @@ describe('a patch', () => {
     const patched = patch(before, operation);
     expectRefused(before, patched, `0 ${code}`);
     expect(patched.isMalformed).toBe(true);
+    expect(patch(before, operation, add('Goal', 'g')).applied.map(({ index }) => index)).toEqual([1]);
     const { op } = (operation ?? {}) as { op?: unknown };
     expect(patched.refusals[0]).toMatchObject({ op: typeof op === 'string' ? op : '', message });
   });
@@ -71,11 +72,18 @@ describe('a patch', () => {
       expect(applied).toEqual([{ index: 0, op, id: 'kfr-3', kind: 'Goal', replaced: 'kfr-1' }]);
       expect(kfr.closed).toMatchObject([{ id: 'kfr-1', text: 'one', outcome: 'replaced' }]);
     }
-    expectRefused(
-      before,
-      patch(before, { op: 'replace', kind: 'Constraint', text: 'x' }),
-      '0 not_replaceable',
+    const again = patch(before, add('Plan', 'q')).kfr;
+    expect(texts(again)).toEqual(['kfr-1 one', 'kfr-3 q']);
+    const patched = patch(before, { op: 'replace', kind: 'Constraint', text: 'x' });
+    expectRefused(before, patched, '0 not_replaceable');
+    expect(patched.isMalformed).toBe(false);
+    expect(patched.refusals[0]?.message).toBe(
+      'There may be many of Constraint: remove the one that no longer holds (or resolve it), and add the new one.',
     );
+    expect(patch(before, add('Todo', 'x')).refusals[0]).toMatchObject({
+      code: 'unknown_kind',
+      message: 'Unknown kind "Todo". Use Goal, Plan, ActiveContract, Constraint, OpenQuestion.',
+    });
   });
 
   it('KFR-05 keeps the last 20 of those that left', () => {
@@ -129,7 +137,14 @@ describe('a patch', () => {
 
   it('KFR-08 an entry that requires resolution cannot be removed or replaced, only resolved or dismissed with a text', () => {
     const before = made(add('OpenQuestion', 'a?'), add('Goal', 'g', { requires_resolution: true }));
-    expectRefused(before, patch(before, { op: 'remove', id: 'kfr-1' }), '0 requires_resolution');
+    const removal = patch(before, { op: 'remove', id: 'kfr-1' });
+    expectRefused(before, removal, '0 requires_resolution');
+    expect(removal.refusals[0]?.message).toBe(
+      'kfr-1 (OpenQuestion) requires resolution and cannot be removed: resolve it {"op":"resolve","id":"kfr-1","resolution":"…"} or dismiss it {"op":"dismiss","id":"kfr-1","reason":"…"}.',
+    );
+    expect(patch(before, { op: 'remove', id: 'kfr-9' }).refusals[0]?.message).toBe(
+      'There is no entry "kfr-9". Active: kfr-1, kfr-2.',
+    );
     for (const op of ['add', 'replace'])
       expectRefused(before, patch(before, { op, kind: 'Goal', text: 'h' }), '0 requires_resolution');
     const { kfr } = patch(
@@ -173,6 +188,14 @@ describe('a patch', () => {
     expect(resolved.refusals[0]?.message).toBe('kfr-1 (Goal) requires no resolution: remove it.');
     const { kfr } = patch(before, { op: 'park', id: 'kfr-2', reason: 'ask Ada' });
     expectRefused(kfr, patch(kfr, { op: 'remove', id: 'kfr-2' }), '0 requires_resolution');
+    expect(kfr.entries[1]).toMatchObject({ id: 'kfr-2', parked: { at: NOW, reason: 'ask Ada' } });
+    const removed = patch(before, { op: 'remove', id: 'kfr-1' });
+    expect(removed.applied).toEqual([{ index: 0, op: 'remove', id: 'kfr-1', kind: 'Goal' }]);
+    expect(removed.kfr.closed).toMatchObject([{ id: 'kfr-1', outcome: 'removed' }]);
+    const spaced = patch(before, { op: 'dismiss', id: 'kfr-2', reason: ' no \n\t need ' }).kfr;
+    expect(spaced.closed).toMatchObject([{ id: 'kfr-2', outcome: 'dismissed', words: 'no need' }]);
+    const vague = patch(before, { op: 'dismiss', id: 'kfr-2', reason: ' ' });
+    expect(vague.refusals[0]?.message).toBe('The reason is empty.');
   });
 
   it.each([
@@ -189,7 +212,9 @@ describe('a patch', () => {
     ['content.list', 'Constraint', '- one\n- two'],
     ['content.list', 'ActiveContract', '1. one\n2. two'],
   ])('KFR-12 %s is refused by name in a %s', (code, kind, text) => {
-    expectRefused(EMPTY, patch(EMPTY, add(kind, text)), `0 ${code}`);
+    const patched = patch(EMPTY, add(kind, text));
+    expectRefused(EMPTY, patched, `0 ${code}`);
+    expect(patched.refusals[0]?.message).toMatch(/^This never belongs in a KFR: .{10,}\.$/);
   });
 
   it.each([
@@ -203,7 +228,7 @@ describe('a patch', () => {
     const { kfr, warnings } = patch(EMPTY, add('Goal', 'fine'), add('Constraint', text));
     expect(texts(kfr)).toEqual(['kfr-1 fine', `kfr-2 ${text}`]);
     expect(warnings).toEqual([
-      expect.stringMatching(new RegExp(`^add Constraint ".*": it reads like .*\\(${rule}\\)$`)),
+      expect.stringMatching(new RegExp(`^add Constraint "${text}": it reads like .*\\(${rule}\\)$`)),
     ]);
   });
 

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeEvidence, knowledgeId, type Proven, readProven } from '../../src/learning/proven.js';
-import { type Plan, planConsolidation, recordsOf, weighing } from '../../src/learning/rules.js';
+import {
+  countUncovered,
+  coveredHeads,
+  isLesson,
+  type Plan,
+  planConsolidation,
+  recordsOf,
+  weighEvidence,
+  weighing,
+} from '../../src/learning/rules.js';
 import type { Identified, Memory } from '../../src/ledger/memory.js';
 import { type LedgerRecord, recordId } from '../../src/ledger/record.js';
 
@@ -72,6 +81,9 @@ describe('consolidation', () => {
     ['observed,contradicted', three.map(() => ({ patterns: [seen(P), seen(P, false)] }))],
     ['observed,contradicted', three.map(() => ({ patterns: [seen(P, false), seen(P)] }))],
     ['observed', [{ patterns: [seen(' ... ')] }]],
+    ['fields', three.map(() => ({ patterns: [seen(' ... ')] }))],
+    ['fields', three.map(() => ({ patterns: [seen(P, true, 'kitchen')] }))],
+    ['fields', three.map((cycle) => ({ ...cycle, at: '' }))],
   ])('LTM-06 names the condition that fails: %s', (condition, cycles) => {
     const { promoted, rejected } = plan(evaluations(...cycles));
     expect(promoted).toEqual([]);
@@ -98,6 +110,62 @@ describe('consolidation', () => {
     const [clean] = three.map((cycle) => ({ ...cycle, execution }));
     const doubted = plan(evaluations({ ...clean }, { ...clean, environment_valid: false }, { ...clean }));
     expect(doubted.rejected[0]).toMatchObject({ observed: 1, qualified: 1 });
+  });
+
+  it('LTM-06 reads no pattern from fields of another shape, nor from another kind of record', () => {
+    const odd = [{ patterns: [{ pattern: P }, { scope: 'execution' }, { pattern: 7, scope: 'execution' }] }];
+    const other = three.map((cycle) => ({ ...cycle, kind: 'assessment' }));
+    expect(plan(evaluations(...odd, ...other))).toMatchObject({ promoted: [], rejected: [] });
+  });
+
+  it('LTM-06 a cycle without a number counts as 0, and a later spelling keeps the first', () => {
+    const [first, ...rest] = three;
+    const [promotion] = plan(evaluations({ ...first, cycle: 'one' }, ...rest)).promoted;
+    expect(promotion?.evidence_cycles).toEqual([0, 2, 3]);
+  });
+
+  it('LTM-08 counts cycles with a verdict that no consolidation covers, up to the ten that make one due', () => {
+    const cycles = evaluations(...Array.from({ length: 12 }, () => ({ patterns: [] })));
+    const covered = (count: number) => (id: string) =>
+      cycles.slice(0, count).some((cycle) => cycle.id === id);
+    const counts = [12, 9, 3, 0].map((count) => countUncovered(cycles, covered(count)));
+    expect(counts).toEqual([0, 3, 9, 10]);
+    const execution = recordId('the same');
+    const others = evaluations(
+      ...[{ execution }, { execution }, { classification: null }, { kind: 'assessment' }],
+    );
+    expect(countUncovered(others, () => false)).toBe(1);
+    const heads = [
+      identify({ kind: 'consolidation', covers: ['a', 7, 'b'] }),
+      identify({ kind: 'consolidation' }),
+      identify({ kind: 'knowledge', covers: ['c'] }),
+    ];
+    expect(coveredHeads(heads)).toEqual(['a', 'b']);
+  });
+
+  it('LTM-06 a lesson is what only ends of sessions report', () => {
+    const session = '2026-03-01-session-002';
+    const end = { patterns: [seen(P)], session, key: '2026-03-01-002' };
+    const lesson = (...cycles: Fields[]): boolean[] =>
+      [...weighEvidence(evaluations(...cycles), { has: anywhere }).values()].map(isLesson);
+    expect(lesson(end, end)).toEqual([true]);
+    expect(lesson(end, { ...end, key: undefined })).toEqual([false]);
+    expect(lesson({ ...end, session: undefined })).toEqual([false]);
+  });
+
+  it('LTM-09 records a consolidation beside its promotions, with what each has in tests', () => {
+    const run = { evidence: [{ exit_code: 0 }] };
+    const first = plan(evaluations({ patterns: [seen(P, false)] }, ...three.map((c) => ({ ...c, ...run }))));
+    const [promotion, consolidation] = written([], first, ['head']).map(({ record }) => record);
+    const id = knowledgeId('execution', P);
+    expect(promotion).toMatchObject({ tier: 'knowledge', kind: 'knowledge', knowledge_id: id });
+    expect(consolidation).toMatchObject({
+      ...{ tier: 'knowledge', kind: 'consolidation', covers: ['head'], cycles: 0, last_cycle: 0 },
+      ...{ promoted: [id], contested: [], reinstated: [], rejected: 0 },
+      ...{ tested: { [identify(promotion as object).id]: 3 }, answered: first.answered },
+    });
+    expect(first.answered).toHaveLength(1);
+    expect(written([], plan(evaluations(...three)))[1]?.record).not.toHaveProperty('answered');
   });
 
   it('LTM-06 ignores an evaluation without its execution record', () => {

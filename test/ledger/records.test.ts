@@ -7,13 +7,16 @@ import {
   formatTombstone,
   genesisLine,
   isRecordId,
+  isTombstoneOf,
   type LedgerRecord,
   ledgerId,
   MAX_RECORD_BYTES,
   MAX_SEEN,
+  numberIn,
   parseLine,
   recordId,
   summaryOf,
+  textIn,
 } from '../../src/ledger/record.js';
 
 const LEDGER = ledgerId('a1b2');
@@ -151,6 +154,7 @@ describe('a line of the ledger', () => {
     const line = formatTombstone(HEX, { v: 1, tier: 'note', n: 4, seg: '0000000a', prev: HEX, seen: [] });
     expect(line).toBe(`{"v":1,"redacted":"${HEX}","n":4,"seg":"0000000a","prev":"${HEX}","seen":[]}`);
     expect(parseLine(line)).toEqual({ type: 'tombstone', tombstone: JSON.parse(line) });
+    expect([isTombstoneOf(HEX, line), isTombstoneOf('cd'.repeat(32), line)]).toEqual([true, false]);
     const first = formatTombstone(HEX, {
       ...{ v: 1, tier: 'note', n: 1, seg: '0000000a', prev: null, seen: [], ledger: LEDGER },
     });
@@ -169,6 +173,11 @@ describe('a line of the ledger', () => {
     for (const other of [HEX.toUpperCase(), HEX.slice(1), `${HEX.slice(1)}\n`, `x${HEX.slice(1)}`, 7])
       expect([other, isRecordId(other)]).toEqual([other, false]);
     expect(isRecordId(HEX)).toBe(true);
+  });
+
+  it('LTM-02 a field may hold anything, and only a text or a number is read as one', () => {
+    expect(['x', 7, null, ['x']].map(textIn)).toEqual(['x', null, null, null]);
+    expect(['7', 7, null, [7]].map(numberIn)).toEqual([null, 7, null, null]);
   });
 
   it('LTM-01 is ordered by number, then by id', () => {
@@ -191,6 +200,17 @@ describe('a line of the ledger', () => {
     [HEX.slice(0, 12), { knowledge_id: HEX }],
     ['reset because', { action: 'reset', reason: 'because' }],
     ['of texts', { task_id: 7, feature: ['A'], text: 'of texts' }],
+    [
+      'F-1 passed, F-2 failed, F-3 not run',
+      {
+        runs: [
+          { feature: 'F-1', exit_code: 0 },
+          { feature: 'F-2', exit_code: 1 },
+          { feature: 'F-3', not_run: 'no test' },
+        ],
+      },
+    ],
+    ['', { runs: 'none' }],
   ])('LTM-15 is summarized as %j', (summary, fields) => {
     expect(summaryOf({ kind: 'x', ...fields } as LedgerRecord)).toBe(summary);
   });

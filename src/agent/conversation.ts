@@ -13,7 +13,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } from '../kfr/rules.js';
 import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
 import { type RanCommand, recordTurn } from '../session/record.js';
-import { type RunningSession, sessionName } from '../session/rules.js';
+import type { RunningSession } from '../session/rules.js';
 import {
   forgetConversation,
   holdsSession,
@@ -75,12 +75,10 @@ function updateShellMark({ disk, layout, world }: Context): void {
   }
 }
 
-/** Keeps a session alive while a conversation works in it, whose process may be invisible. False if it works in none. */
-function keepSession(context: Context, id: string): boolean {
+/** Keeps a session alive while a conversation works in it, whose process may be invisible. */
+function keepSession(context: Context, id: string): void {
   const running = readRunning(context);
-  const held = running !== null && holdsSession(running, id);
-  if (held) noteActivity(context);
-  return held;
+  if (running && holdsSession(running, id)) noteActivity(context);
 }
 
 /** SES-12: records what happened since the last turn. */
@@ -137,31 +135,21 @@ export function notePrompt(context: Context, id: string): void {
   if (known.blocks > 0) writeConversation(context.layout, { ...known, blocks: 0 });
 }
 
-/** For an agent whose session another one has taken over. */
-function describeTaker(context: Context): string | null {
-  const running = readRunning(context);
-  if (running === null || isOursToSettle(context, running)) return null;
-  return `Your session is over: session ${sessionName(running.id)} of somebody else runs here now. Ask the user before you go on.`;
-}
-
 const EMPTY = 'Working memory is empty now: no KFR is in force, and each earlier one is obsolete.';
 
 /**
- * The working memory for an agent's prompt, or the news that it is empty or that the session was taken over. Null when the
- * agent knows it. With `lostOnly`, only for an agent whose context lost it in a compaction.
+ * The working memory for an agent's prompt, or the news that it is empty. Null when the agent knows it. With `lostOnly`, only
+ * for an agent whose context lost it in a compaction.
  */
 export function unseenKfr(context: Context, id: string, lostOnly: boolean): string | null {
-  const held = keepSession(context, id);
+  keepSession(context, id);
   const kfr = readKfr(context);
   const version = versionOf(kfr);
   const known = readConversation(context.layout, id);
   const isNews = known.seen !== version && !(lostOnly && known.seen !== null);
-  if (isNews || known.held !== held)
-    writeConversation(context.layout, { ...known, held, seen: isNews ? version : known.seen });
+  if (isNews) writeConversation(context.layout, { ...known, seen: version });
   updateShellMark(context);
-  const taker = known.held && !held ? describeTaker(context) : null;
-  const news = isNews ? (injection(kfr.entries, makeToken(12)) ?? (known.seen ? EMPTY : null)) : null;
-  return [taker, news].filter(Boolean).join('\n\n') || null;
+  return isNews ? (injection(kfr.entries, makeToken(12)) ?? (known.seen ? EMPTY : null)) : null;
 }
 
 /** Notes that the agent of this process got working memory as an answer, unless several conversations share the process. */

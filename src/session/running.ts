@@ -226,8 +226,6 @@ const NEW = {
   at: 0,
   /** The working memory that it last got. Null if none of it is in its context any more. */
   seen: null as string | null,
-  /** It held the running session at its last prompt. */
-  held: false,
   /** How many of its stops were blocked since the last prompt of a person. */
   blocks: 0,
   /** Its transcript, and the read offset in bytes. */

@@ -14,7 +14,7 @@ import {
   talking,
 } from '../support/agent-hooks.js';
 import { at } from '../support/agents.js';
-import { agent, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { agent, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
 import { connect } from '../support/servers.js';
@@ -49,19 +49,6 @@ describe('forge hook claude session-start', () => {
     );
     expect(text).not.toContain('--take-over');
     expect(snapshot(join(project.dir, '.forge/memory'))).toEqual(before);
-  });
-
-  it('SES-09 tells an agent once that its session was taken over', async () => {
-    const project = await talking();
-    const world: RunOptions['world'] = { liveness: () => 'alive', isBelow: () => false };
-    const prompt = () => claude(project, 'user-prompt-submit', { options: { world } });
-    expect(await prompt()).toEqual(SILENT);
-    await runForge(project, ['log', 'wired the form']);
-    await forgeJson(project, 'session start --take-over', { world: { ...world, holder: agent('other') } });
-    expect(contextOf(await prompt())).toMatch(
-      /^Your session is over: session \S+-session-\d+ of somebody else/,
-    );
-    expect(await prompt()).toEqual(SILENT);
   });
 
   it('SES-07 AGT-01 starts a new session when the agent of the running one is gone', async () => {

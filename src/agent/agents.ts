@@ -309,8 +309,6 @@ const copilot: Agent = {
       ...(moment === 'after-tool' ? { matcher: 'bash|powershell|create|edit|glob|grep|view' } : {}),
       ...(moment === 'before-tool' ? { matcher: 'create|edit' } : {}),
       bash: line,
-      // Copilot CLI denies the tool if the hook fails, and PowerShell would fail without forge.
-      ...(moment === 'before-tool' ? {} : { powershell: plainLine(line) }),
       timeoutSec: timeoutAt(moment),
     }),
   },
@@ -365,9 +363,6 @@ export const isHookOf = (agent: AgentName, command: unknown): boolean =>
 /** The words that start forge in a hook: what precedes ` hook …`, without the shell's checks. */
 export const startOf = (line: string): string =>
   (/[^|&]*$/.exec(line.replace(/ hook .*/s, ''))?.[0] ?? '').trim();
-
-/** The same line without the shell's checks. */
-const plainLine = (line: string): string => `${startOf(line)}${/ hook \w+ [\w-]+/.exec(line)?.[0] ?? ''}`;
 
 export function stringsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];

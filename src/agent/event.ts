@@ -60,10 +60,12 @@ export function readEvent(agent: Agent, moment: Moment, payload: Payload): Agent
   // Cursor and Copilot CLI run the hooks of .claude/settings.json too. Claude Code sends neither of these fields.
   const isCursor = agent === AGENTS.claude && text('cursor_version') !== '';
   const isCopilot = agent === AGENTS.claude && text('timestamp') !== '';
+  const { workspace_roots: roots } = payload;
   return {
     moment,
     conversation: text('conversation_id', 'session_id', 'sessionId'),
-    cwd: firstRoot(payload) ?? (text('cwd') || null),
+    // Cursor sends its workspace folders.
+    cwd: (Array.isArray(roots) && asText(roots[0])) || text('cwd') || null,
     subagent: text('agent_id', 'parent_id', 'parentAgentId'),
     isOwnPrompt: isStopReason(text('prompt')),
     isInterrupted: ['aborted', 'error'].includes(text('status')),
@@ -111,12 +113,6 @@ const patchedFiles = (text: string): string[] =>
   [...text.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, path = '']) =>
     path.trim(),
   );
-
-/** Cursor sends its workspace folders. On Windows it writes `/c:/Users/…`. */
-function firstRoot({ workspace_roots: roots }: Payload): string | null {
-  const root = Array.isArray(roots) ? roots[0] : null;
-  return typeof root === 'string' && root !== '' ? root.replace(/^\/(?=[A-Za-z]:)/, '') : null;
-}
 
 /** The reply on stdout, '' for none. Agents reject fields that an event does not define. */
 export function replyTo(agent: Agent, { moment, name }: Agent['events'][string], answer: Answer): string {

@@ -68,7 +68,6 @@ describe('a payload', () => {
     ['gemini', 'session-end', {}, { isCleared: false }],
     ['gemini', 'session-end-clear', {}, { isCleared: true }],
     ['cursor', 'session-start', { conversation_id: undefined, session_id: 's1' }, { conversation: 's1' }],
-    ['cursor', 'stop', { workspace_roots: ['/c:/Users/ada/shop', '/c:/x'] }, { cwd: 'c:/Users/ada/shop' }],
     ['cursor', 'stop', { workspace_roots: [7] }, { cwd: null }],
     ['cursor', 'stop', { workspace_roots: '/x' }, { cwd: null }],
   ])('AGT-01 of %s at %s with %j', (agent, name, change, expected) => {
@@ -204,9 +203,6 @@ describe('the wiring', () => {
       timeout: 5,
       loop_limit: 5,
     });
-    // A POSIX shell's checks do not work in PowerShell.
-    for (const item of Object.values(hooksFor('copilot')))
-      expect((item as { powershell?: string }).powershell ?? '').not.toMatch(/[|>&]/);
     expect(partsFor('cursor')[0]).toMatchObject({ beginning: { version: 1 } });
   });
 

@@ -1,6 +1,6 @@
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { firstNames, plural } from '../core/text.js';
+import { plural } from '../core/text.js';
 import type { Imported, ImportedFile } from '../index.js';
 
 const NAMES = 'claude agents gemini cursor progress features memory-bank beads task-master backlog'.split(
@@ -31,8 +31,8 @@ const MAX_FILES_SHOWN = 20;
 
 /** The files that something is taken from, or that cannot be read, then the number of the others. */
 function tableOf(files: readonly ImportedFile[], style: Style): string {
-  const isShown = ({ notes, features, closed, problem }: ImportedFile): boolean =>
-    notes + features.length > 0 || closed !== undefined || problem !== undefined;
+  const isShown = ({ notes, features, problem }: ImportedFile): boolean =>
+    notes + features.length > 0 || problem !== undefined;
   const shown = files.filter(isShown).slice(0, MAX_FILES_SHOWN);
   const rows = shown.map((file) => [style.strong(file.file), describe(file, style)]);
   const others = plural(files.length - shown.length, shown.length > 0 ? 'other file' : 'file');
@@ -40,20 +40,15 @@ function tableOf(files: readonly ImportedFile[], style: Style): string {
 }
 
 function describe(file: ImportedFile, style: Style): string {
-  const { notes, changed = 0, features, known, closed = [], masked = 0, problem } = file;
+  const { notes, changed = 0, features, known, skipped, masked = 0, problem } = file;
   if (problem !== undefined) return style.warn(problem);
-  const parts = [
+  return [
     ...(notes > 0 ? [`${plural(notes, 'note')}${changed > 0 ? ` (${changed} changed)` : ''}`] : []),
     ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
     ...(known > 0 ? [style.dim(`${known} already there`)] : []),
-    ...(file.done > 0 ? [style.dim(`${file.done} done, skipped`)] : []),
-    ...(file.deferred ? [style.dim(`${file.deferred} deferred, skipped`)] : []),
-    ...(file.unnamed ? [style.dim(`${file.unnamed} without an id or a title, skipped`)] : []),
+    ...(skipped > 0 ? [style.dim(`${skipped} skipped (done, deferred, or without an id or a title)`)] : []),
     ...(masked > 0 ? [style.warn(`secrets or personal data masked in ${plural(masked, 'text')}`)] : []),
   ].join(', ');
-  const [id] = closed;
-  const ways = [`forge done ${id}`, `forge feature remove ${id}`].map(style.command).join(' or ');
-  return id ? `${parts}; done there, open here: ${firstNames(closed, 5)} (${ways})` : parts;
 }
 
 function render(result: Answer, style: Style, { from }: Record<string, unknown>): string {

@@ -27,13 +27,8 @@ export interface ImportedFile {
   features: string[];
   /** Number of notes and features that exist already. */
   known: number;
-  /** Number of completed tasks, which are skipped. */
-  done: number;
-  /** Ids of features here whose task is completed there. */
-  closed?: string[] | undefined;
-  /** Number of tasks that are set aside, and of those without an id or a title. They are skipped. */
-  deferred?: number | undefined;
-  unnamed?: number | undefined;
+  /** Number of tasks that are completed, set aside, or without an id or a title. */
+  skipped: number;
   /** Number of texts in which secrets or personal data were replaced. */
   masked?: number | undefined;
   problem?: string | undefined;
@@ -117,7 +112,7 @@ function listNames(folder: string): string[] {
 }
 
 async function readSource(context: Context, { source, file }: SourceFile): Promise<Read> {
-  const none = { source, file, notes: [], tasks: [], done: [] };
+  const none = { source, file, notes: [], tasks: [], skipped: 0 };
   try {
     const path = join(context.layout.root, file);
     const [root = '', target = '..'] = [context.layout.root, path].map((one) => realPath(one) ?? undefined);
@@ -152,7 +147,7 @@ function planImport(context: Context, files: readonly Read[]): Plan {
   const tasks = files.flatMap((file) => file.tasks);
   const open = new Set([...present, ...tasks].map(({ id }) => id));
   const plan: Plan = { files: [], notes: [], features: [] };
-  for (const { source, file, notes, tasks, done, masked, problem, ...counts } of files) {
+  for (const { source, file, notes, tasks, skipped, masked, problem } of files) {
     const fresh = notes.filter(({ text }) => texts.size < texts.add(text).size);
     const old = stored.filter((note) => note.source === file && !current.has(note.text));
     const planned = fresh.map((section) => {
@@ -169,11 +164,10 @@ function planImport(context: Context, files: readonly Read[]): Plan {
       plan.features.push({ ...toFeature(all, { ...task, blockedBy }, now), source: file });
       ids.push(task.id);
     }
-    const closed = done.filter((id) => (findTwin(present, id)?.status ?? 'passing') !== 'passing');
     plan.files.push({
       ...{ file, source: source.name, notes: fresh.length, changed: changed || undefined, features: ids },
-      ...{ known: notes.length - fresh.length + tasks.length - ids.length, done: done.length, ...counts },
-      ...{ closed: closed.length > 0 ? closed : undefined, masked: masked || undefined, problem },
+      ...{ known: notes.length - fresh.length + tasks.length - ids.length, skipped },
+      ...{ masked: masked || undefined, problem },
     });
   }
   return plan;

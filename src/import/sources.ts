@@ -7,11 +7,8 @@ import { FRONTMATTER, readYaml } from '../core/yaml.js';
 export interface Taken {
   notes: Section[];
   tasks: Task[];
-  /** Ids of completed tasks. They are skipped, because forge has no evidence for them. */
-  done: string[];
-  /** Tasks that are set aside, and those without an id or a title. They are skipped. */
-  deferred?: number | undefined;
-  unnamed?: number | undefined;
+  /** Number of tasks that are completed, set aside, or without an id or a title. forge has no evidence for a completed one. */
+  skipped: number;
 }
 
 export interface Section {
@@ -31,7 +28,7 @@ export interface Task {
   priority?: number | undefined;
 }
 
-const DONE = new Set(['closed', 'tombstone', 'done', 'completed', 'cancelled']);
+const SKIPPED = new Set(['closed', 'tombstone', 'done', 'completed', 'cancelled', 'deferred']);
 const STARTED = new Set(['in_progress', 'in-progress', 'in progress']);
 
 /** The status of its feature, if it has another one than a new feature. */
@@ -103,7 +100,7 @@ export function readMarkdown(text: string, scope = ''): Taken {
     path[level.length - 1] = title;
   }
   close();
-  return { notes, tasks: [], done: [] };
+  return { notes, tasks: [], skipped: 0 };
 }
 
 const stripComments = (text: string): string =>
@@ -231,11 +228,8 @@ function toId(id: string): string {
 }
 
 function collect(rows: readonly Task[]): Taken {
-  const isDone = ({ status }: Task): boolean => DONE.has(status.toLowerCase());
-  const open = rows.filter((row) => !isDone(row));
-  const named = open.filter(({ id, name }) => id !== '' && name !== '');
-  const tasks = named
-    .filter(({ status }) => status.toLowerCase() !== 'deferred')
+  const tasks = rows
+    .filter(({ id, name, status }) => id !== '' && name !== '' && !SKIPPED.has(status.toLowerCase()))
     .map(({ name, blockedBy, priority, ...row }) => ({
       ...row,
       id: toId(row.id),
@@ -248,9 +242,7 @@ function collect(rows: readonly Task[]): Taken {
     .flatMap(({ id, name, description }) =>
       parts(description).map((part) => ({ text: `${id}: ${name}\n\n${part}`, section: id })),
     );
-  const deferred = named.length - tasks.length || undefined;
-  const unnamed = open.length - named.length || undefined;
-  return { notes, tasks, done: rows.filter(isDone).map(({ id }) => toId(id)), deferred, unnamed };
+  return { notes, tasks, skipped: rows.length - tasks.length };
 }
 
 const word = (value: unknown): string =>

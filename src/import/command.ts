@@ -40,10 +40,10 @@ function tableOf(files: readonly ImportedFile[], style: Style): string {
 }
 
 function describe(file: ImportedFile, style: Style): string {
-  const { notes, changed = 0, features, known, skipped, masked = 0, problem } = file;
+  const { notes, features, known, skipped, masked = 0, problem } = file;
   if (problem !== undefined) return style.warn(problem);
   return [
-    ...(notes > 0 ? [`${plural(notes, 'note')}${changed > 0 ? ` (${changed} changed)` : ''}`] : []),
+    ...(notes > 0 ? [plural(notes, 'note')] : []),
     ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
     ...(known > 0 ? [style.dim(`${known} already there`)] : []),
     ...(skipped > 0 ? [style.dim(`${skipped} skipped (done, deferred, or without an id or a title)`)] : []),

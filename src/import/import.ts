@@ -22,8 +22,6 @@ export interface ImportedFile {
   file: string;
   source: string;
   notes: number;
-  /** Number of new notes that replace an older one of the same section. */
-  changed?: number | undefined;
   features: string[];
   /** Number of notes and features that exist already. */
   known: number;
@@ -155,7 +153,6 @@ function planImport(context: Context, files: readonly Read[]): Plan {
       return { ...section, source: file, ...(same.length > 0 && { removes: same.map(({ id }) => id) }) };
     });
     plan.notes.push(...planned);
-    const changed = planned.filter(({ removes }) => removes).length;
     const ids: string[] = [];
     for (const task of tasks) {
       const all = [...present, ...plan.features];
@@ -165,7 +162,7 @@ function planImport(context: Context, files: readonly Read[]): Plan {
       ids.push(task.id);
     }
     plan.files.push({
-      ...{ file, source: source.name, notes: fresh.length, changed: changed || undefined, features: ids },
+      ...{ file, source: source.name, notes: fresh.length, features: ids },
       ...{ known: notes.length - fresh.length + tasks.length - ids.length, skipped },
       ...{ masked: masked || undefined, problem },
     });

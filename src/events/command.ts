@@ -116,13 +116,8 @@ export const group: Group = {
       example: 'forge events flush',
       writes: true,
       run: (call) => call.forge().events.flush(),
-      render: ({ sent, waiting, kept_by }, style) =>
-        [
-          `${style.good('✓')} ${plural(sent, 'event')} sent, ${waiting === 0 ? 'none' : waiting} waiting`,
-          ...(sent > 0 && kept_by === 'none'
-            ? [style.dim('The server has no JetStream: only those who listen now got them.')]
-            : []),
-        ].join('\n'),
+      render: ({ sent, waiting }, style) =>
+        `${style.good('✓')} ${plural(sent, 'event')} sent, ${waiting === 0 ? 'none' : waiting} waiting`,
     }),
   ],
 };

@@ -18,8 +18,6 @@ export interface ReportedEvent {
 export interface Flushed {
   sent: number;
   waiting: number;
-  /** `stream`: JetStream keeps them; `none`: they went to those who listen. */
-  kept_by: 'stream' | 'none';
 }
 
 /** Events in flight. The connection and the server keep their order. */
@@ -48,17 +46,17 @@ export async function sendUnsent(context: Context): Promise<ReportedEvent[]> {
 export async function flushEvents(context: Context): Promise<Flushed> {
   requireOn(context);
   const before = listWaiting(context).length;
-  if (context.disk.dryRun) return { sent: 0, waiting: before, kept_by: 'none' };
+  if (context.disk.dryRun) return { sent: 0, waiting: before };
   takeUnsent(context);
-  const kept_by = await deliver(context, Number.POSITIVE_INFINITY);
+  await deliver(context, Number.POSITIVE_INFINITY);
   const left = listWaiting(context).length;
-  return { sent: Math.max(0, before - left), waiting: left, kept_by };
+  return { sent: Math.max(0, before - left), waiting: left };
 }
 
 /** Sends until `deadline`, in ms of this process. Throws the first failure. */
-async function deliver(context: Context, deadline: number): Promise<Flushed['kept_by']> {
+async function deliver(context: Context, deadline: number): Promise<void> {
   const left = (): number => Math.max(1, Math.min(SILENCE, deadline - elapsed()));
-  const send = async (server: Server): Promise<Flushed['kept_by']> => {
+  const send = async (server: Server): Promise<void> => {
     const stream = await within(left(), openStream(context, server, left(), true));
     const publish = stream ? toStream(stream, left) : toListeners(server, left);
     const { prefix } = readConfig(context).events;
@@ -78,9 +76,8 @@ async function deliver(context: Context, deadline: number): Promise<Flushed['kep
     }
     // Ignored if it fails, because the next pull brings others' promotions.
     if (stream) await within(left(), fetchPromotions(context, stream)).catch(() => undefined);
-    return stream ? 'stream' : 'none';
   };
-  return withServer(context, 'forge events flush', send, { ms: left() });
+  await withServer(context, 'forge events flush', send, { ms: left() });
 }
 
 /** Resolves when the server has the event. */

@@ -6,7 +6,7 @@ import { checkInput, isSameId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
-import { actorOf, type Context, timestamp, warnOnce } from '../project/project.js';
+import { actorOf, type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import {
   asSeen,
@@ -208,7 +208,9 @@ export async function refuseLost(context: Context, tasks: readonly string[], ms 
     await renewClaims(context, ms);
   const lost = ownClaims(context).find((claim) => isAsked(claim) && claim.state === 'lost');
   if (!lost) return;
-  throw refused('claim.lost', `${describeLost(context, lost)} Nothing was recorded.`, {
+  const other = findOther(context, lost);
+  const who = other ? `it is held by ${describeHolder(other)}` : 'somebody else held it meanwhile';
+  throw refused('claim.lost', `Your claim on ${lost.task} is lost: ${who}. Nothing was recorded.`, {
     hint: `forge next\nforge release ${lost.task}   # gives up this claim`,
   });
 }
@@ -219,23 +221,8 @@ const findOther = (context: Context, own: KnownClaim): Claim | undefined =>
     ? readClaims(context).findLast(({ task, place }) => task === own.task && place !== own.place)
     : undefined;
 
-function describeLost(context: Context, lost: KnownClaim): string {
-  const other = findOther(context, lost);
-  const who = other ? `it is held by ${describeHolder(other)}` : 'somebody else held it meanwhile';
-  return `Your claim on ${lost.task} is lost: ${who}.`;
-}
-
-/** Warns about tasks that another holder took. */
-export function warnLost(context: Context): void {
-  for (const claim of ownClaims(context))
-    if (claim.state === 'lost')
-      warnOnce(context, `${describeLost(context, claim)} To end it here too: forge release ${claim.task}`);
-}
-
 /** Sends what was claimed and finished without the server, and reads what others hold, for `forge next`. */
 export async function refreshHeld(context: Context, ms = BUDGET): Promise<void> {
   await renewClaims(context, ms, true);
   await withBucket(context, ms, (bucket) => readHeld(context, bucket, ms));
-  // The holders are known only now.
-  warnLost(context);
 }

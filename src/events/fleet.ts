@@ -4,7 +4,7 @@ import { readBranch } from '../git/repository.js';
 import { type Context, otherWorktrees } from '../project/project.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { type Bucket, msLeft, readHeld, serverNow, withBucket } from './bucket.js';
-import { renewClaims, warnLost } from './claim.js';
+import { renewClaims } from './claim.js';
 import type { EventType, ForgeEvent } from './event.js';
 import { type Claim, isLive, readClaims } from './local-claims.js';
 import { eventUrl, placeOf } from './outbox.js';
@@ -55,7 +55,6 @@ export async function readFleet(context: Context): Promise<Fleet> {
   const isShared = eventUrl(context) !== null;
   if (isShared) await renewClaims(context, BUDGET, true);
   const rows = await withBucket(context, SILENCE, (bucket, server) => readThere(context, bucket, server));
-  if (isShared) warnLost(context);
   return {
     rows: await finishRows(context, rows ?? readHere(context)),
     source: rows ? 'server' : 'machine',

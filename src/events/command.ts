@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Call, command, type Group, given } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { describeSpan } from '../core/clock.js';
 import { usage } from '../core/error.js';
 import { jsonLine, oneLine, plural } from '../core/text.js';
 import type {
@@ -129,11 +130,6 @@ function parseDuration(text: string): number {
   throw usage('claim.duration', message, { field: 'for' });
 }
 
-const describeDuration = (seconds: number): string => {
-  if (seconds < 120) return plural(seconds, 'second');
-  return seconds < 7200 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds / 3600)} hours`;
-};
-
 export const claimGroup: Group = {
   commands: [
     command<Claimed>({
@@ -151,7 +147,7 @@ export const claimGroup: Group = {
       },
       render: ({ task, held_by, seconds }, style) => {
         const where = held_by === 'server' ? 'on all machines' : 'in the worktrees of this repository';
-        return `${style.good('✓')} ${style.strong(task)} is yours for ${describeDuration(seconds)}, ${where}\n${style.dim(`To give it back: forge release ${task}`)}`;
+        return `${style.good('✓')} ${style.strong(task)} is yours for ${describeSpan(seconds * 1000)}, ${where}\n${style.dim(`To give it back: forge release ${task}`)}`;
       },
     }),
   ],
@@ -177,18 +173,13 @@ export const releaseGroup: Group = {
   ],
 };
 
-const HEALTH = {
-  working: (style: Style) => style.good('working'),
-  idle: (style: Style) => style.dim('idle'),
-  lost: (style: Style) => style.bad('lost'),
-  ended: (style: Style) => style.dim('ended'),
-};
+const HEALTH = { working: 'good', idle: 'dim', lost: 'bad', ended: 'dim' } as const;
 
 const fleetRow = (
   { own, person, host, folder, session, branch, task, since, last, health, lease_seconds }: FleetRow,
   style: Style,
 ): string[] => [
-  HEALTH[health](style),
+  style[HEALTH[health]](health),
   own ? 'you' : oneLine(person ?? '-', 40),
   oneLine(host, 40),
   oneLine(folder ?? '-', 40),
@@ -197,7 +188,7 @@ const fleetRow = (
   task === null ? '-' : style.strong(oneLine(task, 60)),
   since === null ? '-' : style.time(since),
   last === null ? '-' : `${SUBJECTS[last.type]} ${style.time(last.at)}`,
-  lease_seconds === null ? '' : style.dim(`lease ${describeDuration(lease_seconds)}`),
+  lease_seconds === null ? '' : style.dim(`lease ${describeSpan(lease_seconds * 1000)}`),
 ];
 
 const HEADER = ['HEALTH', 'WHO', 'HOST', 'FOLDER', 'SESSION', 'BRANCH', 'TASK', 'SINCE', 'LAST EVENT', ''];

@@ -54,29 +54,21 @@ const isBare = (text: string, before: string, part: Part): boolean =>
 
 type Plain = Record<string, unknown>;
 
-/** The server of a text and the one that forge would write, as values. */
-function compareServers(text: string, part: TomlPart) {
-  const settings = parseSettings(text);
-  const [found, wanted] = [settings, readToml(tableText(part))].map((value) => serverIn(value, part));
-  return { settings, found, wanted };
-}
-
 /** Puts the table at the end. Replaces forge's own older one. */
 function putTable(text: string, part: TomlPart): string {
-  const { found, wanted } = compareServers(text, part);
+  const found = serverIn(parseSettings(text), part);
+  const wanted = serverIn(readToml(tableText(part)), part);
   if (isSame(found, wanted)) return text;
   if (found !== undefined && !isOwnServer(found)) throw foreignEntry(part.table, findTable(text, part).start);
-  const without = dropTable(text, part);
-  const after = appendLines(without, tableText(part).split('\n'));
-  return checked(after, withServer(parseSettings(without), part, wanted));
+  const rest = dropTable(text, part);
+  return checked(rest, appendLines(rest, tableText(part).split('\n')), part, wanted);
 }
 
 /** Removes forge's table. Keeps a person's own table of that name. */
 function dropTable(text: string, part: TomlPart): string {
-  const { settings, found } = compareServers(text, part);
-  if (!isOwnServer(found)) return text;
+  if (!isOwnServer(serverIn(parseSettings(text), part))) return text;
   const { start, end } = findTable(text, part);
-  return checked(removeLines(text, start, end), withServer(settings, part, undefined));
+  return checked(text, removeLines(text, start, end), part, undefined);
 }
 
 const tableText = ({ table, lines }: TomlPart): string => [`[${table}]`, ...lines].join('\n');
@@ -84,11 +76,11 @@ const tableText = ({ table, lines }: TomlPart): string => [`[${table}]`, ...line
 const serverIn = (settings: Plain, { table }: TomlPart): unknown =>
   table.split('.').reduce<unknown>((inner, key) => (inner as Plain | undefined)?.[key], settings);
 
-/** The settings with another server; undefined: without it. */
-function withServer(before: Plain, { table }: TomlPart, value: unknown): Plain {
+/** The rest of the settings, without empty tables: one of a person may contain forge's alone. */
+function othersIn(settings: Plain, { table }: TomlPart): unknown[] {
   const [group = '', name = ''] = table.split('.');
-  const { [name]: _, ...others } = (before[group] ?? {}) as Plain;
-  return { ...before, [group]: value === undefined ? others : { ...others, [name]: value } };
+  const { [name]: _, ...others } = (settings[group] ?? {}) as Plain;
+  return Object.entries({ ...settings, [group]: others }).filter(([, value]) => !isSame(value, {}));
 }
 
 const parseSettings = (text: string): Plain =>
@@ -99,14 +91,11 @@ const parseSettings = (text: string): Plain =>
     return new SettingsProblem(`it is not TOML (${message})`, offset, hint);
   });
 
-/** Without empty tables: one of a person may contain forge's alone. */
-const filled = (settings: Plain): unknown[] =>
-  Object.entries(settings).filter(([, value]) => !isSame(value, {}));
-
-/** Refuses an edit that means something else. Dotted keys and inline tables are not edited. */
-function checked(text: string, meant: Plain): string {
+/** Refuses an edit unless the text now has this server and else what it had. Dotted keys and inline tables are not edited. */
+function checked(before: string, after: string, part: TomlPart, server: unknown): string {
   try {
-    if (isSame(filled(parseSettings(text)), filled(meant))) return text;
+    const [old, now] = [before, after].map(parseSettings) as [Plain, Plain];
+    if (isSame(serverIn(now, part), server) && isSame(othersIn(old, part), othersIn(now, part))) return after;
   } catch (error) {
     if (!(error instanceof SettingsProblem)) throw error;
   }

@@ -1,9 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { homeFolder } from '../core/environment.js';
 import { type ForgeError, refused } from '../core/error.js';
 import { type ProjectFile, readProjectFile } from '../core/project-file.js';
-import { firstInvalidByte } from '../core/schema.js';
 import { template } from '../core/templates.js';
 import { lineAt } from '../core/text.js';
 import type { World } from '../core/world.js';
@@ -64,16 +64,9 @@ export interface TextFile extends ProjectFile {
 /** The `name` of the result is the path with links resolved. */
 export function readFile(place: Place, given: string): TextFile {
   const file = readProjectFile(place.top, given, place.isUser);
-  return { ...file, text: decodeText(file.bytes, shownAt(place, file.name)) };
-}
-
-function decodeText(bytes: Buffer | null, name: string): string | null {
-  try {
-    return bytes && new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    const line = lineAt((bytes as Buffer).toString('latin1'), firstInvalidByte(bytes as Buffer));
-    throw settingsError(name, line, 'it is not valid UTF-8', 'Save it as UTF-8.');
-  }
+  if (file.bytes && !isUtf8(file.bytes))
+    throw settingsError(shownAt(place, file.name), undefined, 'it is not valid UTF-8', 'Save it as UTF-8.');
+  return { ...file, text: file.bytes?.toString('utf8') ?? null };
 }
 
 /** Turns a problem with a file's text into an error with the file's name and line: exit 3. */

@@ -30,7 +30,7 @@ export const decodeProse = (bytes: Buffer, file: string): string =>
   decodeUtf8(bytes.subarray(0, 3).toString('hex') === 'efbbbf' ? bytes.subarray(3) : bytes, file);
 
 /** 0-based offset of the first byte that is not UTF-8; the length when all bytes are. */
-export function firstInvalidByte(bytes: Buffer): number {
+function firstInvalidByte(bytes: Buffer): number {
   let offset = 0;
   for (const part of bytes.toString('utf8').split('\ufffd')) {
     offset += Buffer.byteLength(part, 'utf8');

@@ -15,13 +15,13 @@ import {
 } from '../support/wiring.js';
 
 describe('forge agent install refuses, and writes nothing', () => {
-  it('AGT-01 invalid UTF-8: exit 3 with file and line', async () => {
+  it('AGT-01 invalid UTF-8: exit 3 with the file', async () => {
     const project = await makeForge();
     project.write(SETTINGS, Buffer.from('{\n"x": "\u00ff"}', 'latin1'));
     await expectUntouched(project, async () => {
       const error = await refusal(project);
-      expect(error).toMatchObject({ exitCode: 3, code: 'agent.settings', file: SETTINGS, line: 2 });
-      expect(error.message).toBe(`${SETTINGS}:2: it is not valid UTF-8; nothing was written.`);
+      expect(error).toMatchObject({ exitCode: 3, code: 'agent.settings', file: SETTINGS });
+      expect(error.message).toBe(`${SETTINGS}: it is not valid UTF-8; nothing was written.`);
       expect(error.hint).toEqual(expect.any(String));
     });
   });

@@ -1,11 +1,4 @@
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-} from 'jsonc-parser';
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser';
 import { isSame } from '../feature/rules.js';
 import { AGENTS, type AgentName, runsHook } from './agents.js';
 import {
@@ -109,17 +102,11 @@ function parse(text: string): Node | null {
     throw new SettingsProblem('it is nested too deeply', 0, hint);
   }
   const [first] = errors;
-  if (first) throw new SettingsProblem(`it is not JSON (${describe(first)})`, first.offset, hint);
+  if (first) throw new SettingsProblem('it is not JSON', first.offset, hint);
   if (root && root.type !== 'object')
     throw new SettingsProblem('it contains no JSON object', root.offset, hint);
   return root ?? null;
 }
-
-/** `PropertyNameExpected` → `property name expected` */
-const describe = ({ error }: ParseError): string =>
-  printParseErrorCode(error)
-    .replace(/(?<=[a-z])[A-Z]/g, ' $&')
-    .toLowerCase();
 
 function nodeAt(text: string, path: Path): Node | undefined {
   const root = parse(text);

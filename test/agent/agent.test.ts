@@ -182,7 +182,7 @@ describe('forge agent status', () => {
     });
     project.write('.mcp.json', '{\n"a": }\n');
     expect((await runForge(project, ['agent', 'status', 'claude'])).stdout).toMatch(
-      /\.mcp\.json +unreadable +\.mcp\.json:2: it is not JSON \(value expected\)/,
+      /\.mcp\.json +unreadable +\.mcp\.json:2: it is not JSON/,
     );
   });
 

@@ -110,8 +110,8 @@ const UNSAFE = 'it is laid out in a way that forge cannot edit safely';
 
 describe('forge refuses to edit', () => {
   it.each<[string, string, [string, number | null]]>([
-    ['invalid JSON', '{\n  "a": ,\n}', ['it is not JSON (value expected)', 2]],
-    ['truncated JSON', '{\n  "a": {', ['it is not JSON (close brace expected)', 2]],
+    ['invalid JSON', '{\n  "a": ,\n}', ['it is not JSON', 2]],
+    ['truncated JSON', '{\n  "a": {', ['it is not JSON', 2]],
     ['a list', '\n[]', ['it contains no JSON object', 2]],
     ['hooks that are a string', '{\n"hooks": "x"}', ['"hooks" is not an object, but string', 2]],
     ['hooks that are a list', '{\n"hooks": []}', ['"hooks" is not an object, but array', 2]],

@@ -113,7 +113,7 @@ function contextOf(kit, { cwd, env }, url) {
 
 const claimOf = (agent, task) => ({
   ...{ schema_version: '1.0', task, state: 'held', place: `agent-${agent}`, host: `host-${agent % 5}` },
-  ...{ session: `2026-01-01-session-${agent}`, actor: 'agent', branch: 'main', seconds: 120 },
+  ...{ session: `2026-01-01-session-${agent}`, branch: 'main', seconds: 120 },
   since: '2026-01-01T00:00:00.000Z',
 });
 

@@ -6,7 +6,7 @@ import { checkInput, isSameId } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { readPerson } from '../git/read.js';
 import { readBranch } from '../git/repository.js';
-import { actorOf, type Context, timestamp } from '../project/project.js';
+import { type Context, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import {
   asSeen,
@@ -79,8 +79,8 @@ export async function claimTask(context: Context, raw: ClaimInput, how: ClaimHow
   const claim: Claim = {
     ...{ schema_version: '1.0', task, state: 'held' },
     ...{ place: placeOf(context), host: context.world.self().host, session: running?.id ?? null },
-    ...{ actor: actorOf(context), branch: await presentBranch(context) },
-    ...{ person: git && (await readPerson(git)), folder: basename(layout.root) },
+    ...{ branch: await presentBranch(context), person: git && (await readPerson(git)) },
+    folder: basename(layout.root),
     ...{ since: timestamp(context), seconds },
   };
   refuseWorkedOn(context, task);

@@ -18,7 +18,6 @@ export const Claim = z.looseObject({
   place: z.string().check(z.maxLength(64)),
   host: z.string().check(z.maxLength(300)),
   session: z.nullable(z.string().check(z.maxLength(300))),
-  actor: z.enum(['human', 'agent', 'builder']),
   branch: z.nullable(z.string().check(z.maxLength(300))),
   person: z.optional(z.nullable(z.string().check(z.maxLength(300)))),
   folder: z.optional(z.nullable(z.string().check(z.maxLength(300)))),
@@ -65,8 +64,8 @@ export function ownClaims(context: Context): KnownClaim[] {
 
 /** The fields that others need. */
 export const asClaim = (claim: Claim): Claim => {
-  const { task, state, place, host, session, actor, branch, person, folder, since, seconds } = claim;
-  const who = { host, session, actor, branch, person, folder };
+  const { task, state, place, host, session, branch, person, folder, since, seconds } = claim;
+  const who = { host, session, branch, person, folder };
   return { schema_version: '1.0', task, state, place, ...who, since, seconds };
 };
 

@@ -92,7 +92,7 @@ describe('the server’s clock', () => {
     const bucket = bucketOf(offset);
     const held = {
       ...{ task: 'F-1', state: 'held' as const, host: 'h', session: null, branch: null },
-      ...{ actor: 'agent' as const, since: '2026-03-01T10:00:00.000Z', seconds: 2 },
+      ...{ since: '2026-03-01T10:00:00.000Z', seconds: 2 },
     };
     const first = await takeOnServer(bucket, { ...held, place: 'a' }, true);
     const other = await takeOnServer(bucket, { ...held, place: 'b' }, true);

@@ -172,17 +172,17 @@ export async function takeOnServer(
   return taken ?? holder;
 }
 
-/** Deletes the claim of a place. Returns the claim of another holder, which stays, or `free`. */
+/** Deletes the claim of a place. Returns the claim of another holder, which stays. */
 export async function freeOnServer(
   bucket: Bucket,
   { task, place }: Pick<Claim, 'task' | 'place'>,
-): Promise<ServerClaim | 'free'> {
+): Promise<ServerClaim | null> {
   let other: ServerClaim | null = null;
   await changeEntry(bucket, task, null, async ({ claim }) => {
     other = claim && claim.claim.place !== place ? claim : null;
     return claim && !other ? null : undefined;
   });
-  return other ?? 'free';
+  return other;
 }
 
 const WRONG_SEQUENCE = [10071, 10164];

@@ -125,8 +125,6 @@ export interface Released {
   /** False for a task that another holder has taken, or that was finished here. */
   released: boolean;
   holder?: string;
-  /** When its claim ends on the server, which did not answer. */
-  until?: string;
 }
 
 /** Releases a task, or marks it as done. Exit 3 if this worktree does not hold it. */
@@ -145,7 +143,7 @@ export async function releaseTask(
   const until = endOf(context, DONE_SECONDS * 1000);
   const finished: KnownClaim = { ...own, state: 'done', seconds: DONE_SECONDS, until, process: null };
   const isShared = own.revision !== null || (done && eventUrl(context) !== null);
-  const ask = (bucket: Bucket): Promise<Taken | 'free'> =>
+  const ask = (bucket: Bucket): Promise<Taken> =>
     done ? takeOnServer(bucket, finished, false, own.revision) : freeOnServer(bucket, { task, place });
   const answer = isShared && (await withBucket(context, ms, ask));
   const other = (answer && typeof answer === 'object' && answer.claim) || findOther(context, own);
@@ -155,12 +153,7 @@ export async function releaseTask(
     ...(done && own.state === 'held' && !other ? [{ ...finished, revision }] : []),
   ]);
   const holder = other && describeHolder(other);
-  const isLeft = isShared && !done && answer === null && own.state === 'held' && !holder;
-  return {
-    ...{ task, released: own.state === 'held' && !holder },
-    ...(holder ? { holder } : {}),
-    ...(isLeft ? { until: own.until } : {}),
-  };
+  return { task, released: own.state === 'held' && !holder, ...(holder ? { holder } : {}) };
 }
 
 /** Renews the claims of this worktree. `unsent`: only those that the server does not have yet, finished ones too. */

@@ -163,11 +163,9 @@ export const releaseGroup: Group = {
       example: 'forge release F-1',
       writes: true,
       run: (call, id) => call.forge().release({ id: id as string }),
-      render: ({ task, holder, until }, style) => {
-        const [gone, name] = [`${style.good('✓')} Your claim is gone.`, style.strong(task)];
-        if (holder !== undefined) return `${gone} ${name} is held by ${holder}.`;
-        if (until !== undefined) return `${gone} Others can take ${name} after ${style.time(until)}.`;
-        return `${style.good('✓')} ${name} is free`;
+      render: ({ task, holder }, style) => {
+        const gone = `${style.good('✓')} Your claim on ${style.strong(task)} is gone`;
+        return holder === undefined ? gone : `${gone}: it is held by ${holder}.`;
       },
     }),
   ],

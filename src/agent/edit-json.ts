@@ -18,9 +18,7 @@ export function putJson(text: string, agent: AgentName, part: JsonPart): string 
   const { hooks, server, allow, beginning } = part;
   const found = server && nodeAt(text, server.path);
   if (found && !isOwnServer(getNodeValue(found))) throw foreignEntry(server.path.join('.'), found.offset);
-  const isOld = found && !isSame(getNodeValue(found), server.value);
-  const rest = dropHooks(text, agent, hooks);
-  const begun = isOld ? removeWithBoxes(rest, server.path) : rest;
+  const begun = removeAll(text, ownPaths(text, agent, part, true));
   const root = parse(begun);
   const isNew = !root || (begun !== text && isBlank(begun, root) && !wasEmpty(text, parse(text)));
   // A new file has an entry for now: an object that is empty is a person's.
@@ -33,21 +31,11 @@ export function putJson(text: string, agent: AgentName, part: JsonPart): string 
 }
 
 /** Removes forge's hooks, permissions and server, and the lists and objects that forge made for them. */
-export function dropJson(text: string, agent: AgentName, { server }: JsonPart): string {
-  if (!parse(text)) return text;
-  const after = dropAllowed(dropHooks(text, agent), agent);
-  const found = server && nodeAt(after, server.path);
-  if (!found || !isOwnServer(getNodeValue(found))) return after;
-  return removeWithBoxes(after, server.path);
-}
+export const dropJson = (text: string, agent: AgentName, part: JsonPart): string =>
+  removeAll(text, ownPaths(text, agent, part, false));
 
-function dropAllowed(text: string, agent: AgentName): string {
-  const { allow } = AGENTS[agent];
-  if (!allow || !('items' in allow) || nodeAt(text, allow.at)?.type !== 'array') return text;
-  const items = listAt(text, allow.at);
-  const own = [...items.keys()].filter((at) => allow.items.includes(items[at] as string));
-  return own.reverse().reduce((now, at) => removeWithBoxes(now, [...allow.at, at]), text);
-}
+const removeAll = (text: string, paths: readonly Path[]): string =>
+  paths.toReversed().reduce(removeWithBoxes, text);
 
 /** Whether the file holds only what forge writes into a new file. `before`: with forge's entries. */
 export function isBareJson(text: string, before: string, { beginning }: JsonPart): boolean {
@@ -56,35 +44,39 @@ export function isBareJson(text: string, before: string, { beginning }: JsonPart
   return isBlank(text, root) && !wasEmpty(before, parse(before));
 }
 
+export const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((inner, key) => (inner as Plain | undefined)?.[key], value);
+
 /** The settings as a value, empty when the file is blank. */
 export const readValue = (text: string): Plain => {
   const root = parse(text);
   return root ? getNodeValue(root) : {};
 };
 
-/** The lists of hooks by event. */
-function hooksIn(text: string): Record<string, unknown[]> {
-  const hooks = readValue(text).hooks ?? {};
-  return Object.fromEntries(
-    Object.entries(hooks as Plain).filter(([, list]) => Array.isArray(list)),
-  ) as never;
-}
-
-/** Removes forge's hooks, except those that are already right. */
-function dropHooks(text: string, agent: AgentName, wanted: JsonPart['hooks'] = {}): string {
-  const own = Object.entries(hooksIn(text)).flatMap(([event, items]) =>
-    items.flatMap((item, at) =>
-      isSame(item, wanted[event]) ? [] : ownPaths(agent, item, ['hooks', event, at]),
+/** Where forge's entries are. With `isPut` only those that are not as this forge writes them. */
+function ownPaths(text: string, agent: AgentName, part: JsonPart, isPut: boolean): Path[] {
+  const settings = readValue(text);
+  const hooks = Object.entries((settings.hooks ?? {}) as Plain).flatMap(([event, items]) =>
+    asList(items).flatMap((item, at) =>
+      isPut && isSame(item, part.hooks[event]) ? [] : hookPaths(agent, item, ['hooks', event, at]),
     ),
   );
-  return own.reverse().reduce(removeWithBoxes, text);
+  const { allow } = AGENTS[agent];
+  const { at, items } = !isPut && allow && 'items' in allow ? allow : { at: [], items: [] };
+  const allowed = asList(valueAt(settings, at)).flatMap((item, index) =>
+    items.includes(item as string) ? [[...at, index]] : [],
+  );
+  const server = part.server && valueAt(settings, part.server.path);
+  const isLeft = !isOwnServer(server) || (isPut && isSame(server, part.server?.value));
+  return [...hooks, ...allowed, ...(part.server && !isLeft ? [part.server.path] : [])];
 }
 
+const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
 /** Where an item of a list is forge's. A person may have added a hook to forge's group. */
-function ownPaths(agent: AgentName, item: unknown, path: Path): Path[] {
+function hookPaths(agent: AgentName, item: unknown, path: Path): Path[] {
   if (!runsHook(agent, item)) return [];
-  const { hooks } = item as { hooks?: unknown };
-  const inner: unknown[] = Array.isArray(hooks) ? hooks : [];
+  const inner = asList((item as { hooks?: unknown }).hooks);
   const own = [...inner.keys()].filter((at) => runsHook(agent, inner[at]));
   return own.length === inner.length ? [path] : own.map((at) => [...path, 'hooks', at]);
 }

@@ -9,7 +9,7 @@ import { lineAt } from '../core/text.js';
 import type { World } from '../core/world.js';
 import type { Context } from '../project/project.js';
 import { AGENTS, type AgentName, isHookOf, startOf, stringsIn } from './agents.js';
-import { readValue } from './edit-json.js';
+import { readValue, valueAt } from './edit-json.js';
 import { findPart } from './edit-text.js';
 import { type Part, type PartState, partsOf, SettingsProblem, serverStart, type Wish } from './parts.js';
 
@@ -144,9 +144,6 @@ export function wiredAs(place: Place, agent: AgentName): Wish {
 
 const serverPath = (part: Part): readonly string[] | undefined =>
   part.kind === 'json' ? part.server?.path : undefined;
-
-const valueAt = (value: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value);
 
 /** Undefined for another kind of file, and for one that cannot be read. */
 function settingsIn(place: Place, part: Part): unknown {

@@ -52,8 +52,7 @@ const GONE_MS = 24 * 3_600_000;
 
 /** EVT-03: who works on what. Without events or the server, only what this machine knows. */
 export async function readFleet(context: Context): Promise<Fleet> {
-  const isShared = eventUrl(context) !== null;
-  if (isShared) await renewClaims(context, BUDGET, true);
+  if (eventUrl(context) !== null) await renewClaims(context, BUDGET, true);
   const rows = await withBucket(context, SILENCE, (bucket, server) => readThere(context, bucket, server));
   return {
     rows: await finishRows(context, rows ?? readHere(context)),

@@ -31,8 +31,6 @@ export function toIssue(unit: Unit): Issue {
   const { memory_trace, agent_state, git_refs, ...rest } = unit as Partial<Issue> & Unit;
   return {
     ...unit,
-    linear_id: unit.linear_id,
-    title: unit.title,
     type: unit.type ?? 'feature',
     memory_trace: { created_from: null, parent_issue: null, context_snapshot: null, ...memory_trace },
     agent_state: { assigned_persona: null, harness_mode: null, estimated_complexity: null, ...agent_state },

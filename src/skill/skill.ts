@@ -153,16 +153,8 @@ export async function checkSkills(context: Context, { name }: { name?: string } 
     try {
       const skill = loadSkill(context, each, () => true);
       loaded.push(skill);
-      const stats = skill.files.map((path) => ({ path, stat: lstatSync(join(folder, path)) }));
-      const size = stats.reduce((sum, { stat }) => sum + stat.size, 0);
-      const links = stats.filter(({ stat }) => stat.isSymbolicLink());
-      return [
-        ...checkSkill(skill, readText(folder, instructionsOf(skill.manifest)), each),
-        ...(size > MAX_SKILL_BYTES
-          ? [`its files have ${size} bytes, at most ${MAX_SKILL_BYTES} are allowed`]
-          : []),
-        ...links.map(({ path }) => `${path} is a symlink`),
-      ].map((problem) => ({ skill: each, problem }));
+      const instructions = readText(folder, instructionsOf(skill.manifest));
+      return checkSkill(skill, instructions, each).map((problem) => ({ skill: each, problem }));
     } catch (error) {
       if (error instanceof ForgeError) return [{ skill: each, problem: error.message }];
       throw error;

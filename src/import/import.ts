@@ -1,6 +1,6 @@
 import { dirname, join, posix, relative } from 'node:path';
 import * as z from 'zod/mini';
-import { ForgeError, SyntaxProblem } from '../core/error.js';
+import { ForgeError, SyntaxProblem, unlessFailed } from '../core/error.js';
 import { listFolder, readTarget, realPath } from '../core/files.js';
 import { checkInput, decodeProse, findTwin } from '../core/schema.js';
 import { oneLine, oneOf } from '../core/text.js';
@@ -95,18 +95,10 @@ export const hasSources = (context: Context): boolean => filesOf(context, SOURCE
 /** The files that a pattern matches. It may have one *, in the file's name. */
 function expand(root: string, pattern: string): string[] {
   const [begin = '', end] = pattern.split('*');
-  return listNames(join(root, dirname(pattern)))
+  // A file may have the folder's name.
+  return unlessFailed([], () => listFolder(join(root, dirname(pattern))))
     .map((name) => posix.join(dirname(pattern), name))
     .filter((path) => (end === undefined ? path === begin : path.startsWith(begin) && path.endsWith(end)));
-}
-
-function listNames(folder: string): string[] {
-  try {
-    return listFolder(folder);
-  } catch {
-    // The path is a file.
-    return [];
-  }
 }
 
 async function readSource(context: Context, { source, file }: SourceFile): Promise<Read> {

@@ -1,6 +1,5 @@
 // What scripts need of src/, as a module: command specs, schemas, rules.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -9,7 +8,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** `contents`: exports, with paths from the root of the repository. */
 export async function loadSources(contents) {
-  const folder = mkdtempSync(join(tmpdir(), 'forge-sources-'));
+  // Inside the package, where modules look for its templates.
+  const folder = mkdtempSync(join(ROOT, 'node_modules', '.forge-sources-'));
   try {
     const outfile = join(folder, 'sources.mjs');
     await build({

@@ -40,8 +40,8 @@ const source = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8
   .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
   .join('\n');
 const scripts = readFileSync(join(ROOT, 'package.json'), 'utf8');
-const pipelines = ['github.yml', 'gitlab-ci.yml']
-  .map((name) => readFileSync(join(ROOT, 'templates/ci', name), 'utf8'))
+const pipelines = ['ci/github.yml', 'ci/gitlab-ci.yml', 'hooks/hook.sh']
+  .map((name) => readFileSync(join(ROOT, 'templates', name), 'utf8'))
   .join('\n');
 /** What is written as a setting or an error's code would be, and is another program's or a finding's. */
 const OTHERS = ['commit.template', 'memory.unauthorised'];

@@ -95,7 +95,7 @@ export function listProposals(found: Findings, stack: Stack, input: InitInput): 
   ): Proposal[] => (value ? [{ name, value, from, taken: set === value }] : []);
   const rest = isConventional(found) ? ', with subjects such as "feat: title"' : '';
   return [
-    ...row('stack', found.stack, placesOf(found) || 'no manifest found', stack),
+    ...row('stack', found.stack, placesOf(found) || 'no manifest that .forge/init.sh knows', stack),
     ...(input.test !== undefined && input.test !== test?.command
       ? []
       : row('test', test?.command, test?.by ?? '', input.test ?? '')),
@@ -110,12 +110,9 @@ export function listProposals(found: Findings, stack: Stack, input: InitInput): 
 }
 
 /** `package.json, services/api/pyproject.toml; …` */
-function placesOf({ parts, others }: Findings): string {
+function placesOf({ parts }: Findings): string {
   const places = parts.map(({ folder, by }) => (folder === '.' ? by : `${folder}/${by}`));
-  const installed = firstNames(places, places.length > 4 ? 3 : 4);
-  if (others.length === 0) return installed;
-  const left = `.forge/init.sh does not install for ${firstNames(others, 3)}: add a step for it there`;
-  return installed === '' ? left : `${installed}; ${left}`;
+  return firstNames(places, places.length > 4 ? 3 : 4);
 }
 
 /** Why a flag had no effect: existing files are never overwritten. */

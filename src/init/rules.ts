@@ -73,13 +73,6 @@ export function partsFor(stack: Stack, found: readonly Part[]): Part[] {
   return same.length > 0 ? same : [{ stack, folder: '.', by: '' }];
 }
 
-/** Manifests of projects that init.sh does not install for. */
-const OTHERS =
-  /^(?:pom\.xml|build\.gradle(?:\.kts)?|composer\.json|Gemfile|deno\.jsonc?|CMakeLists\.txt|mix\.exs|Package\.swift|[\w. -]+\.(?:slnx?|csproj|fsproj))$/;
-
-export const otherManifests = (files: ReadonlySet<string>): string[] =>
-  [...files].filter((name) => OTHERS.test(name)).sort();
-
 /** Prefixes of standards, not of issues. */
 const NO_ISSUES = new Set('CVE CWE UTF SHA ISO IEC RFC PEP IEEE AES BASE FORGE'.split(' '));
 const ISSUE = /(?<![\w-])([A-Z][A-Z0-9]{1,9})-(\d{1,6})(?![\w-])/g;

@@ -10,7 +10,6 @@ import {
   detectParts,
   type FolderView,
   findConvention,
-  otherManifests,
   proposeIdPattern,
   proposeTest,
   stackOf,
@@ -32,7 +31,7 @@ export async function surveyProject(context: Context, whole: boolean) {
     ? await Promise.all([recentSubjects(context), proposedBranch(context)])
     : [[], null];
   return {
-    ...{ parts, others: otherManifests(files), stack: stackOf(parts), branch },
+    ...{ parts, stack: stackOf(parts), branch },
     test: proposeTest(parts, { files, read }),
     idPattern: proposeIdPattern(subjects),
     convention: whole ? findConvention(subjects, files, read('package.json')) : null,

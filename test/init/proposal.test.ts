@@ -10,7 +10,7 @@ import {
 } from '../../src/init/rules.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { CONFIG } from '../support/forge-project.js';
-import { makePlainProject, makeRepository } from '../support/project.js';
+import { makeRepository } from '../support/project.js';
 
 describe('proposals from a repository', () => {
   it('LAY-04 the ids of issues, from recent commits', () => {
@@ -34,24 +34,6 @@ describe('proposals from a repository', () => {
     for (const id of ['ABC-12', 'X9-1'])
       expect(compilePattern(proposeIdPattern(cases[1]?.[0] as string[]) as string)(id)).toBe(true);
     expect(proposeIdPattern([`${'A'.repeat(1_000_000)}-1`, '#'.repeat(1_000_000)])).toBeNull();
-  });
-
-  it.each([
-    ['pom.xml', 'none  .forge/init.sh does not install for pom.xml: add a step for it there'],
-    ['App.sln', 'none  .forge/init.sh does not install for App.sln: add a step for it there'],
-    ...'build.gradle build.gradle.kts Gemfile deno.json CMakeLists.txt mix.exs Package.swift a.csproj'
-      .split(' ')
-      .map((name) => [name, `none  .forge/init.sh does not install for ${name}:`]),
-    [
-      'composer.json package.json',
-      'node  package.json; .forge/init.sh does not install for composer.json: add a step for it there',
-    ],
-    ['README.md pom.xml.bak', 'none  no manifest found'],
-  ])('LAY-04 names what init.sh does not install for: %s', async (files, stack) => {
-    const project = makePlainProject();
-    for (const name of files.split(' ')) project.write(name, '{}');
-    const { stdout } = await runForge(project, ['init', '--yes']);
-    expect(stdout.replace(/ {2,}/g, '  ')).toContain(`stack  ${stack}`);
   });
 
   it('LAY-04 B-42 valid branch names, not arbitrary text in HEAD', () => {

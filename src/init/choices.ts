@@ -117,20 +117,14 @@ function placesOf({ parts }: Findings): string {
 
 /** Why a flag had no effect: existing files are never overwritten. */
 export function ignoredFlags(input: InitInput, fresh: boolean, hasScript: boolean): string[] {
-  const settings = [
-    ['--name', input.name, 'project.name NAME'],
-    ['--test', input.test, 'checkpoint.verify "COMMAND"'],
-    ['--id-pattern', input.idPattern, 'commit.id_pattern PATTERN'],
-    ['--branch', input.branch, 'git.default_branch NAME'],
-    ['--hooks warn', input.hooks === 'warn' || undefined, 'commit.enforce warn'],
-  ] as const;
-  const ignored = settings.filter(([, given]) => !fresh && given !== undefined);
-  const lines = ignored.map(
-    ([flag, , setting]) => `${flag}: config.toml exists; forge config set ${setting}`,
-  );
-  if (!hasScript || input.stack === undefined) return lines;
-  const kept = '--stack: .forge/init.sh stays as it is; to replace it, remove it and run forge init again';
-  return [kept, ...lines];
+  const { stack, name, test, idPattern, branch, hooks } = input;
+  const isSetting = [name, test, idPattern, branch].some((given) => given !== undefined) || hooks === 'warn';
+  return [
+    ...(hasScript && stack !== undefined
+      ? ['--stack: .forge/init.sh stays as it is; to replace it, remove it and run forge init again']
+      : []),
+    ...(isSetting && !fresh ? ['config.toml stays as it is; to change it: forge config set NAME VALUE'] : []),
+  ];
 }
 
 export function explainNoGit(from: string, repository: Repository | null): string[] {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AGENTS, agentsHere } from '../agent/agents.js';
+import { formatArgv } from '../core/argv.js';
 import { ForgeError, usage } from '../core/error.js';
 import { filesBelow } from '../core/files.js';
 import {
@@ -33,7 +34,7 @@ import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/files.js';
 import { ownJournalFile, readJournal } from '../ledger/journal.js';
 import { genesisLine, ledgerId } from '../ledger/record.js';
-import { type Context, contextAt } from '../project/project.js';
+import { type Context, contextAt, orWarn } from '../project/project.js';
 import { approveInitScript, approveTyped } from '../trust/trust.js';
 import {
   checkChoices,
@@ -281,12 +282,9 @@ export function composeScript(stack: Stack, parts: readonly Part[]): string {
 function formatParts(parts: readonly Part[]): string {
   if (parts.length === 0)
     return "\n# This project has nothing to install yet. When that changes: rm .forge/init.sh && forge init\nsay 'nothing to install'\n";
-  const lines = parts.map(({ stack, folder }) => `part ${stack} ${quote(folder)}\n`);
+  const lines = parts.map(({ stack, folder }) => `part ${formatArgv([stack, folder])}\n`);
   return `\n# ---- The parts of this project, each with its folder ----\n\n${lines.join('')}`;
 }
-
-const quote = (word: string): string =>
-  /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** `.forge/` is complete by now, so a refusal is reported and does not fail the command. */
 async function setUp(
@@ -294,16 +292,8 @@ async function setUp(
   { agents, allow, hooks, beside }: InitInput,
   result: InitResult,
 ): Promise<void> {
-  const orSkip = async (what: string, install: () => Promise<void>): Promise<void> => {
-    try {
-      await install();
-    } catch (error) {
-      if (!(error instanceof ForgeError)) throw error;
-      const { hint, message } = error;
-      const why = hint === undefined ? message : `${message.replace(/\.$/, '')}; ${hint}`;
-      result.skipped.push(`${what}: ${why}`);
-    }
-  };
+  const orSkip = (what: string, install: () => Promise<void>): Promise<unknown> =>
+    orWarn({ warnings: result.skipped }, what, install);
   if (agents !== undefined && agents !== 'none')
     await orSkip('agents', async () => {
       const { describeIgnored, ignoredOf, installAgents } = await import('../agent/install.js');

@@ -68,23 +68,12 @@ export function hookGit(cwd: string, env: NodeJS.ProcessEnv): Git {
 }
 
 /** Environment variables, because `-c` would split a filter's name at its first `=`. */
-function asEnvironment(settings: Settings, from = 0): Record<string, string> {
+function asEnvironment(settings: Settings): Record<string, string> {
   const pairs = settings.flatMap(([name, value], i) => [
-    [`GIT_CONFIG_KEY_${from + i}`, name],
-    [`GIT_CONFIG_VALUE_${from + i}`, value],
+    [`GIT_CONFIG_KEY_${i}`, name],
+    [`GIT_CONFIG_VALUE_${i}`, value],
   ]);
-  return { GIT_CONFIG_COUNT: String(from + settings.length), ...Object.fromEntries(pairs) };
-}
-
-/** Containers whose HOME is read-only name the folders of another owner like this. A repository cannot. */
-function safeDirectories(env: NodeJS.ProcessEnv): Settings {
-  const found: [string, string][] = [];
-  for (let i = 0; i < Number(env.GIT_CONFIG_COUNT); i++) {
-    const key = env[`GIT_CONFIG_KEY_${i}`];
-    if (key === undefined) break;
-    if (key.toLowerCase() === 'safe.directory') found.push([key, env[`GIT_CONFIG_VALUE_${i}`] ?? '']);
-  }
-  return found;
+  return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(pairs) };
 }
 
 /** The output of a git that a caller cannot wait for; empty if it fails. */
@@ -207,10 +196,7 @@ const NEUTRAL = [
 ];
 const SETTINGS = NEUTRAL.flatMap((setting) => ['-c', setting]);
 
-/**
- * Without variables of another git (in a hook, those of the outer one) except `safe.directory`, and without anything that
- * waits for a person.
- */
+/** Without variables of another git (in a hook, those of the outer one), and without anything that waits for a person. */
 function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(
     ([name]) =>
@@ -229,7 +215,6 @@ function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> 
     GIT_PAGER: 'cat',
     LC_ALL: 'C',
     ...extra,
-    ...asEnvironment(safeDirectories(env), Number(extra.GIT_CONFIG_COUNT ?? 0)),
   };
 }
 

@@ -17,7 +17,7 @@ export interface EntryList<E, V> {
   nameOf: (entry: E) => string;
   /** The entries in the order of the view. Exit 4 for entries that exclude each other. */
   arrange: (entries: E[]) => E[];
-  encode: (entry: E, before?: Buffer) => Buffer;
+  encode: (entry: E) => Buffer;
   view: Format<V>;
   viewFile: (layout: Layout) => string;
   /** Fields of `present` beside the list are kept. */
@@ -149,7 +149,7 @@ function writeEntries<E, V>(
       const path = join(list.folder(disk.layout), `${list.nameOf(entry)}.json`);
       const expected = stored.get(path)?.bytes;
       paths.set(entry, path);
-      return { entry, path, bytes: list.encode(entry, expected), expected, edited: entries.includes(entry) };
+      return { entry, path, bytes: list.encode(entry), expected, edited: entries.includes(entry) };
     })
     .filter(({ bytes, expected }) => !expected?.equals(bytes));
   const kept = new Set(after.map((entry) => paths.get(entry)));
@@ -174,15 +174,12 @@ function writeView<E, V>(
 
 /**
  * JSON with a blank line after each field, so that git merges changes of neighboring fields. The indentation
- * depends on the key, so that git rarely takes an entry for a renamed copy of another one. The layout of a
- * formatter is kept, so that a change does not rewrite every line.
+ * depends on the key, so that git rarely takes an entry for a renamed copy of another one.
  */
-export function encodeFields(key: string, fields: object, before?: Buffer): Buffer {
-  const formatted = /^\{\n([ \t]+)"/.exec(before?.toString('utf8') ?? '')?.[1];
-  const own = ' '.repeat(Number.parseInt(sha256(key).slice(0, 2), 16) % 32);
-  const [indent, step, gap] = formatted === undefined ? [own, `${own}  `, '\n\n'] : ['', formatted, '\n'];
+export function encodeFields(key: string, fields: object): Buffer {
+  const indent = ' '.repeat(Number.parseInt(sha256(key).slice(0, 2), 16) % 32);
   const lines = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${step}${JSON.stringify(name)}: ${JSON.stringify(value)}`);
-  return Buffer.from(`${indent}{${gap}${lines.join(',\n\n')}${gap}${indent}}\n`, 'utf8');
+    .map(([name, value]) => `${indent}  ${JSON.stringify(name)}: ${JSON.stringify(value)}`);
+  return Buffer.from(`${indent}{\n\n${lines.join(',\n\n')}\n\n${indent}}\n`, 'utf8');
 }

@@ -52,9 +52,9 @@ const inOrder = (feature: Feature): Feature => {
   return { ...Object.fromEntries(known.map((field) => [field, shown[field]])), ...shown } as Feature;
 };
 
-function encodeFeature(feature: Feature, before?: Buffer): Buffer {
+function encodeFeature(feature: Feature): Buffer {
   const known = Object.fromEntries(FIELDS.map((field) => [field, feature[field] ?? null]));
-  return encodeFields(feature.id, { schema_version: FEATURE.version, ...known, ...feature }, before);
+  return encodeFields(feature.id, { schema_version: FEATURE.version, ...known, ...feature });
 }
 
 function arrange(features: Feature[]): Feature[] {

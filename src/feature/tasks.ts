@@ -57,7 +57,7 @@ export const ISSUE_LIST: EntryList<Unit, ActiveIssues> = {
     [...units].sort(
       (a, b) => compareText(a.created_at ?? '~', b.created_at ?? '~') || compareIds(a.linear_id, b.linear_id),
     ),
-  encode: (unit, before) => encodeFields(unit.linear_id, { schema_version: UNIT.version, ...unit }, before),
+  encode: (unit) => encodeFields(unit.linear_id, { schema_version: UNIT.version, ...unit }),
   view: ACTIVE_ISSUES,
   viewFile: activeIssuesFile,
   toView: (units, present) => ({

@@ -120,17 +120,6 @@ describe('the evidence of a feature', () => {
     expect(storedFeature(project, 'A')).toEqual({ ...rest, status: 'failing' });
   });
 
-  it.each(['  ', '\t'])('LAY-09 keeps what a formatter made of the file, indented by %j', async (indent) => {
-    const project = await makeForge();
-    const file = '.forge/memory/long-term/features.d/F-1.json';
-    await forgeJson(project, ['feature', 'add', 'F-1', 'Login works', '--priority', '2']);
-    const fields = project.read(file).trim().replace(/^ +/gm, indent);
-    const before = fields.replace(/^\s*\{\n+|\n+\s*\}$/g, '');
-    project.write(file, `{\n${before}\n}\n`);
-    await forgeJson(project, ['feature', 'edit', 'F-1', '--priority', '1']);
-    expect(project.read(file)).toBe(`{\n${before.replace('"priority": 2', '"priority": 1')}\n}\n`);
-  });
-
   it('FEA-04 unknown fields survive every write, at every level', async () => {
     const project = await makeForge();
     const extra = { id: 'A', name: 'a', status: 'failing', tests: ['true'], ...KEPT };

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, rmdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { corrupted, refused } from './error.js';
 import * as files from './files.js';
@@ -38,20 +38,14 @@ export class Disk {
     if (this.isHeld || this.dryRun) return work();
     const path = paths.lockFile(this.layout);
     this.checkInside(dirname(path));
-    const isNew = !existsSync(this.layout.dir);
-    try {
-      return withLock(path, { ...this.policy, waitMs }, (isHeld) => {
-        this.isHeld = isHeld;
-        try {
-          return work();
-        } finally {
-          this.isHeld = null;
-        }
-      });
-    } finally {
-      // A refused init leaves no folder.
-      if (isNew) removeIfUnused(this.layout.dir);
-    }
+    return withLock(path, { ...this.policy, waitMs }, (isHeld) => {
+      this.isHeld = isHeld;
+      try {
+        return work();
+      } finally {
+        this.isHeld = null;
+      }
+    });
   }
 
   /** Tells one holding of the lock from the next; null while it is free. */
@@ -197,17 +191,6 @@ export class Disk {
       throw corrupted('file.outside', `${file} is reached through a symlink (to ${real}).`, { file });
     }
     this.checked.add(folder);
-  }
-}
-
-/** Removes a `.forge/` that has only the lock's folder. */
-function removeIfUnused(dir: string): void {
-  try {
-    if (readdirSync(dir).join() !== 'local') return;
-    rmdirSync(join(dir, 'local'));
-    rmdirSync(dir);
-  } catch {
-    // Another process uses it.
   }
 }
 

@@ -69,19 +69,8 @@ async function offerAt(io: Io, before: readonly string[], current: string): Prom
   if (!place) return NOTHING;
   const { waiting } = place;
   if (waiting) return offerValue(place, waiting.values, flagOf(waiting).value);
-  return current.startsWith('-') && !place.isLiteral
-    ? offerOption(place, current)
-    : offerWord(place, current);
-}
-
-async function offerOption(place: Place, current: string): Promise<Offer> {
-  const [name = '', value] = current.split(/=(.*)/s);
-  if (value === undefined)
-    return offerWords(flagsAt(place).filter((flag) => flag.startsWith('--') || !current.startsWith('--')));
-  const option = optionNamed(place, name);
-  if (!option || flagOf(option).value === null) return NOTHING;
-  const offer = await offerValue(place, option.values, flagOf(option).value);
-  return { ...offer, candidates: offer.candidates.map((each) => `${name}=${each}`) };
+  if (!current.startsWith('-') || place.isLiteral) return offerWord(place, current);
+  return offerWords(flagsAt(place).filter((flag) => flag.startsWith('--') || !current.startsWith('--')));
 }
 
 const flagsAt = (place: Place): string[] => optionsAt(place).flatMap((option) => flagOf(option).names);

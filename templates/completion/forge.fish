@@ -7,12 +7,9 @@ function __forge_complete
     set -l answer (command forge complete --shell=fish --current="$current" -- $before </dev/null 2>/dev/null)
     switch "$answer[1]"
         case files folders
-            set -l flag (string match -r -- '^--[^=]*=' $current)
-            set -l paths (complete -C "'' "(string replace -r -- '^--[^=]*=' '' $current))
+            set -l paths (complete -C "'' $current")
             test $answer[1] = folders; and set paths (string match -r -- '^[^\\t]*/(?:\\t.*)?$' $paths)
-            for path in $paths
-                echo "$flag$path"
-            end
+            string join \n -- $paths
         case words
             set -e answer[1]
             printf '%s\n' $answer

@@ -9,7 +9,6 @@ _forge() {
     IFS= read -r kind
     while IFS= read -r value; do values+=("$value"); done
   } < <(command forge complete --shell=zsh --current="$PREFIX" -- "${words_before[@]}" </dev/null 2>/dev/null)
-  [[ $PREFIX == --*=* ]] && compset -P 1 '*=' && values=("${(@)values#--*=}")
   case $kind in
     files) _files ;;
     folders) _files -/ ;;

@@ -88,7 +88,7 @@ export const GROUPS: readonly GroupEntry[] = [
     trust: ['Show and approve what this repository may run here', () => import('../trust/command.js')],
     config: ['Read and change settings', () => import('../config/command.js')],
     schema: ['Print the JSON Schema of a file format', () => import('./command.js')],
-    complete: ['Set up completion in your shell', () => import('./command.js')],
+    complete: ['Print the completion script of your shell', () => import('./command.js')],
   }),
 ];
 
@@ -103,7 +103,7 @@ export const SHORT_WAYS: Readonly<Record<string, ShortWay>> = {
   done: { words: ['feature', 'verify'], summary: 'Run the tests of a feature: the way to "passing"' },
   end: { words: ['session', 'end'], summary: 'End the session: archive it, commit .forge/' },
   ls: { words: ['feature', 'list'], summary: 'List the features' },
-  completion: { words: ['complete'], summary: 'Set up completion in your shell' },
+  completion: { words: ['complete'], summary: 'Print the completion script of your shell' },
 };
 
 /** What the first word can be. */

@@ -189,32 +189,17 @@ const TABLES: Record<string, () => Promise<Pairs> | Pairs> = {
 /** The paragraphs of `templates/topics/TOPIC.md`. The first one is the title. */
 const blocksOf = (topic: string): string[] =>
   topicText(topic)
+    .replace(/^# /, '')
     .trim()
     .split(/\n{2,}/);
 
 const joinLines = (block: string): string => block.replace(/\s+/g, ' ').trim();
 
+/** The blocks as they are written, with what stands for a table filled in. */
 const layOut = async (blocks: readonly string[]): Promise<string> =>
-  (await Promise.all(blocks.map(layOutBlock))).join('\n\n');
-
-/** A table, a title, a list, a paragraph, or lines indented by four: commands, or terms with their meaning. */
-async function layOutBlock(block: string): Promise<string> {
-  const table = TABLES[block.trim()];
-  if (table) return rows(await table());
-  if (block.startsWith('- '))
-    return block
-      .split(/\n(?=- )/)
-      .map(joinLines)
-      .join('\n');
-  if (!block.startsWith('    ')) return joinLines(block.replace(/^# /, ''));
-  const lines = block.split('\n').map((line) => line.trim());
-  if (!lines.some((line) => / {2,}\S/.test(line))) return lines.map((line) => `  ${line}`).join('\n');
-  const pairs = lines.map((line): [string, string] => {
-    const [term = '', text = ''] = line.split(/ {2,}(.*)/s);
-    return [term, text];
-  });
-  return rows(pairs);
-}
+  (
+    await Promise.all(blocks.map(async (block) => (TABLES[block] ? rows(await TABLES[block]()) : block)))
+  ).join('\n\n');
 
 const sections = (parts: readonly string[]): string => parts.filter(Boolean).join('\n\n');
 

@@ -80,10 +80,7 @@ async function run(io: Io): Promise<number> {
   const invocation = await parseArgv(isBare ? [...io.argv, 'where'] : io.argv, {
     out: (text) => print('help', text),
     // Help in a pipe is often read at a terminal, by a pager.
-    columns: () => {
-      const inPipe = Math.min(80, widthOf(io.stderr) ?? 80, Number(io.env.COLUMNS) || 80);
-      return widthOf(io.stdout) ?? inPipe;
-    },
+    columns: () => widthOf(io.stdout) ?? Math.min(80, widthOf(io.stderr) ?? 80),
   });
   if (!invocation) return 0;
   try {

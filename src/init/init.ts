@@ -154,10 +154,9 @@ function writeAll(
   const parts = partsFor(stack, found.parts);
   // LAY-03: one that is there is kept.
   const hasScript = disk.read(initScript(layout)) !== null;
-  const script = { path: initScript(layout), bytes: Buffer.from(composeScript(stack, parts)) };
+  const script = { path: initScript(layout), bytes: Buffer.from(composeScript(stack, parts)), mode: 0o777 };
   const files = treeFiles(context, name, settingsFor(input, found));
   const missing = files.filter(({ path }) => !disk.exists(path));
-  checkPlaces(context, hasScript ? missing : [...missing, script]);
   const result: InitResult = {
     ...{ root: layout.root, stack, parts },
     ...{ created: [], kept: [], repaired: [], agents: [], hooks: [], commit: [] },
@@ -168,16 +167,14 @@ function writeAll(
     const names = !isMissing ? result.kept : fresh ? result.created : result.repaired;
     names.push(shown(layout, path));
   };
+  const wanted = hasScript ? missing : [...missing, script];
+  disk.replaceAll(wanted.map((file) => ({ ...file, expected: null })));
   bringLedger(context, ledgerRoot ?? makeToken(32), note);
-  disk.replaceAll(missing.map((file) => ({ ...file, expected: null })));
   for (const file of files) note(file.path, missing.includes(file));
   for (const folder of EMPTY_FOLDERS) disk.makeFolder(join(layout.dir, folder));
   bringViews(context, note);
-  if (!hasScript) {
-    disk.replaceAll([{ ...script, mode: 0o777, expected: null }]);
-    // forge composed every line.
-    approveInitScript(context);
-  }
+  // forge composed every line.
+  if (!hasScript) approveInitScript(context);
   note(script.path, !hasScript);
   if (fresh && input.test) approveTyped(context, [input.test]);
   return result;
@@ -235,14 +232,6 @@ function treeFiles(context: Context, name: string, settings: ReturnType<typeof s
     for (const [section, key, value] of settings) text = setTomlValue(text, section, key, value);
     return { path, bytes: Buffer.from(text) };
   });
-}
-
-/** Checks everything before the first write: exit 4 for a symlink that leads out, exit 5 for text the guard refuses. */
-function checkPlaces({ disk }: Context, missing: readonly TreeFile[]): void {
-  for (const { path, bytes } of missing) {
-    disk.read(path);
-    disk.checkContent(path, bytes);
-  }
 }
 
 /** Writes the first record (docs/ledger.md), unless the folder, the journal or git's index has a ledger already. */

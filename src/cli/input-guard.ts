@@ -1,4 +1,4 @@
-import { ForgeError, usage } from '../core/error.js';
+import { ForgeError, unlessFailed, usage } from '../core/error.js';
 import { codePoint, mapTexts } from '../core/text.js';
 import type { Field } from '../guard/document.js';
 import { type Forge, textGuard } from '../index.js';
@@ -73,7 +73,7 @@ export async function refuseFields(
   const inspected = await textGuard.inspect(fields, { env, dir });
   const all = inspected.filter(({ class: name }) => name !== passes);
   if (all.length === 0) return;
-  const opened = openOrNull(forge);
+  const opened = unlessFailed(null, forge);
   // A ledger that cannot be read allows nothing.
   const found = opened ? await opened.guard.withoutAllowed(all).catch(() => all) : all;
   const [first] = found;
@@ -85,14 +85,6 @@ export async function refuseFields(
   if (records) await opened?.guard.refuseInput(found);
   const message = `${first.field}: ${first.what} (rule ${first.rule}).`;
   throw new ForgeError('secret', `guard.${first.class}`, message);
-}
-
-function openOrNull(forge: () => Forge): Forge | null {
-  try {
-    return forge();
-  } catch {
-    return null;
-  }
 }
 
 /** A message may repeat its input, but never a secret. Without the rules it repeats nothing. */

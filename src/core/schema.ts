@@ -77,9 +77,7 @@ export function conflictLines(text: string): { from: number; to: number } | null
   if (!text.includes('<<<<<<<')) return null;
   const lines = text.split('\n');
   const from = lines.findIndex((line) => /^<{7,}(?: |\r?$)/.test(line));
-  const size = /^<*/.exec(lines[from] ?? '')?.[0].length;
-  const end = new RegExp(`^>{${size}}(?: |\\r?$)`);
-  const to = lines.findIndex((line, at) => at > from && end.test(line));
+  const to = lines.findIndex((line, at) => at > from && /^>{7,}(?: |\r?$)/.test(line));
   return from < 0 || to < 0 ? null : { from: from + 1, to: to + 1 };
 }
 

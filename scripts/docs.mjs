@@ -18,7 +18,7 @@ const SOURCES = `
   export * from './src/cli/groups.ts';
   export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/spec.ts';
   export * from './src/cli/about.ts';
-  export { PASSED } from './src/core/environment.ts';
+  export { passedVariables } from './src/core/environment.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
   export { ROUTES } from './src/ui/api.ts';
   export { guardRules } from './src/guard/document.ts';
@@ -66,8 +66,16 @@ function commandSection(spec, sources) {
 }
 
 function commandsPage(groups, sources) {
-  const { EXIT_CODE_HELP, ENVIRONMENT_HELP, GLOBAL_OPTIONS, HELP_OPTION, ABOUT, PASSED, SHORT_WAYS, TOPICS } =
-    sources;
+  const {
+    EXIT_CODE_HELP,
+    ENVIRONMENT_HELP,
+    GLOBAL_OPTIONS,
+    HELP_OPTION,
+    ABOUT,
+    passedVariables,
+    SHORT_WAYS,
+    TOPICS,
+  } = sources;
   const rows = (pairs) => pairs.map(([name, text]) => [code(String(name)), cell(text)]);
   return `${[
     '# Commands',
@@ -105,7 +113,7 @@ function commandsPage(groups, sources) {
     'Tests of features, commands of checkpoints and `init.sh` get only the following, proxies and registries without their password. A test sets another one itself: `--test "RAILS_ENV=test bin/rails test"`.',
     table(
       ['of', 'variables'],
-      PASSED.map(([of, names]) => [of, names.split(' ').map(code).join(' ')]),
+      passedVariables().map(([of, names]) => [of, names.split(' ').map(code).join(' ')]),
     ),
   ].join('\n\n')}\n`;
 }

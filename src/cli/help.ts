@@ -1,4 +1,4 @@
-import { PASSED } from '../core/environment.js';
+import { passedVariables } from '../core/environment.js';
 import { usage } from '../core/error.js';
 import { namesLike, oneLine } from '../core/text.js';
 import { defaultSettings, topicText } from '../index.js';
@@ -179,7 +179,7 @@ const argumentRows = ({ args = [], values = {} }: CommandSpec): Pairs =>
 const TABLES: Record<string, () => Promise<Pairs> | Pairs> = {
   '{{exit-codes}}': () => EXIT_CODE_HELP,
   '{{environment}}': () => ENVIRONMENT_HELP,
-  '{{passed}}': () => PASSED,
+  '{{passed}}': passedVariables,
   '{{settings}}': async () =>
     (await defaultSettings()).map(
       ({ name, value }) => [name, JSON.stringify(value).replaceAll('","', '", "')] as const,

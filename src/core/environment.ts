@@ -2,52 +2,20 @@ import { readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { type ForgeError, refused } from './error.js';
+import { template } from './templates.js';
 import { oneOf } from './text.js';
+import { readToml } from './toml.js';
 
-/**
- * Variables that commands from the repository get: homes, tools, caches, flags of compilers, locale, network. None of them
- * holds a token, or makes every program load code (`LD_PRELOAD`, `NODE_OPTIONS`). `forge help environment` shows them.
- */
-export const PASSED: readonly (readonly [of: string, names: string])[] = [
-  [
-    'system',
-    'PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM TMPDIR TMP TEMP CI NO_COLOR FORCE_COLOR',
-  ],
-  ['XDG', 'XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR'],
-  [
-    'network',
-    'HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR CURL_CA_BUNDLE REQUESTS_CA_BUNDLE',
-  ],
-  [
-    'Node',
-    'NVM_DIR NVM_BIN FNM_DIR VOLTA_HOME PNPM_HOME BUN_INSTALL DENO_DIR COREPACK_HOME NODE_EXTRA_CA_CERTS NODE_PATH npm_config_cache npm_config_prefix npm_config_registry npm_config_userconfig npm_config_globalconfig PLAYWRIGHT_BROWSERS_PATH',
-  ],
-  ['Python', 'VIRTUAL_ENV PYENV_ROOT PYTHONPATH CONDA_PREFIX UV_CACHE_DIR PIP_CACHE_DIR POETRY_CACHE_DIR'],
-  [
-    'Rust, Go',
-    'CARGO_HOME CARGO_TARGET_DIR RUSTUP_HOME RUSTUP_TOOLCHAIN GOPATH GOROOT GOCACHE GOMODCACHE GOPROXY GOFLAGS',
-  ],
-  ['C, Swift', 'CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH DEVELOPER_DIR SDKROOT'],
-  [
-    'JVM, .NET',
-    'JAVA_HOME GRADLE_USER_HOME GRADLE_HOME MAVEN_HOME M2_HOME SDKMAN_DIR ANDROID_HOME ANDROID_SDK_ROOT DOTNET_ROOT DOTNET_CLI_HOME NUGET_PACKAGES',
-  ],
-  [
-    'Ruby, PHP, Elixir',
-    'GEM_HOME GEM_PATH RBENV_ROOT BUNDLE_PATH COMPOSER_HOME COMPOSER_CACHE_DIR MIX_HOME HEX_HOME ASDF_DIR ASDF_DATA_DIR',
-  ],
-  [
-    'Windows',
-    'SystemRoot SYSTEMROOT windir COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles ProgramData',
-  ],
-];
-const NAMES = new Set(PASSED.flatMap(([, names]) => names.split(' ')));
-const isPassed = (name: string): boolean => NAMES.has(name.replace(/^LC_[A-Z]+$/, 'LC_*'));
+/** Variables that commands from the repository get, by what they are of. `forge help environment` shows them. */
+export const passedVariables = (): [of: string, names: string][] =>
+  Object.entries(readToml(template('passed.toml')) as Record<string, string>);
+
 const ADDRESS = /_proxy$|^goproxy$|registry$/i;
 
 export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  const names = new Set(passedVariables().flatMap(([, some]) => some.split(' ')));
   const passed = Object.entries(env).flatMap(([name, value]) =>
-    isPassed(name) && value !== undefined
+    names.has(name.replace(/^LC_[A-Z]+$/, 'LC_*')) && value !== undefined
       ? [[name, ADDRESS.test(name) ? withoutPassword(value) : value]]
       : [],
   );

@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { maskError } from '../cli/input-guard.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { formatArgv } from '../core/argv.js';
 import { MINUTE } from '../core/clock.js';
-import { ForgeError, refused } from '../core/error.js';
-import { createFile, removePath } from '../core/files.js';
+import { ForgeError } from '../core/error.js';
+import { createFile } from '../core/files.js';
 import { startDetached } from '../core/process.js';
 import { harmless, jsonLine, oneLine } from '../core/text.js';
 import { type Forge, openForge, type Status, type Where } from '../index.js';
@@ -71,50 +70,17 @@ export const group: Group = {
   ],
 };
 
-interface Exported {
-  format?: string;
-  text?: string;
-  file?: string;
-  bytes?: number;
-  [part: string]: unknown;
-}
-
-/** Replaces nothing without --yes. */
-function write(call: Call, format: string, made: string | Record<string, unknown>): Exported {
-  const to = call.options.to as string | undefined;
-  if (to === undefined) return typeof made === 'string' ? { format, text: made } : made;
-  const path = resolve(call.cwd, to);
-  const bytes = Buffer.from(textOf(made).replace(/\n?$/, '\n'));
-  const written = { format, file: to, bytes: bytes.length };
-  if (call.flags.dryRun) return written;
-  if (call.flags.yes) removePath(path);
-  if (!createFile(path, bytes))
-    throw refused('export.in_the_way', `${to} already exists.`, {
-      file: to,
-      hint: formatArgv(['forge', 'export', format, '--to', to, '--yes']),
-    });
-  return written;
-}
-
-const textOf = (made: unknown): string => (typeof made === 'string' ? made : JSON.stringify(made, null, 2));
-
 const exporting = (name: keyof typeof EXPORTS, summary: string) =>
-  command<Exported>({
+  command<Record<string, unknown>>({
     name,
     summary,
-    example: `forge export ${name} --to memory.${name === 'markdown' ? 'md' : name}`,
-    options: [{ flags: '--to <file>', help: 'write this file; default: stdout', values: { paths: 'files' } }],
-    writes: true,
+    example: `forge export ${name}`,
     run: async (call) => {
-      // For the closing words of a dry run.
-      call.forge();
       const { EXPORTS } = await import('./export.js');
-      return write(call, name, await EXPORTS[name](opener(call), call.world.now()));
+      const made = await EXPORTS[name](opener(call), call.world.now());
+      return typeof made === 'string' ? { format: name, text: made } : made;
     },
-    render: (value, style) =>
-      value.file === undefined
-        ? (value.text ?? textOf(value))
-        : `${style.good('✓')} ${value.file}  ${value.bytes} bytes`,
+    render: (value) => (typeof value.text === 'string' ? value.text : JSON.stringify(value, null, 2)),
   });
 
 export const exportGroup: Group = {

@@ -57,8 +57,7 @@ describe('while memory is halted', () => {
       const call = [...(callOf.get(name) ?? words), '--json'];
       const { exitCode, stderr } = await runForge(project, call, { stdin: '- c\n' });
       // Agents and git's hooks are wired and let go whatever memory says: both, one after the other, leave nothing.
-      // An export shows damage.
-      const halts = spec.writes && name !== 'trust' && !['agent', 'hooks', 'export'].includes(words[0] ?? '');
+      const halts = spec.writes && name !== 'trust' && !['agent', 'hooks'].includes(words[0] ?? '');
       expect([name, exitCode, halts ? stderr.includes('"code":"memory.corrupted"') : stderr]).toEqual(
         halts ? [name, 4, true] : [name, 0, ''],
       );

@@ -1,6 +1,6 @@
-import { DAY } from '../../core/clock.js';
 import { type Answers, linkTo } from './data.js';
 import { wordsOf } from './knowledge.js';
+import { recordEntry } from './ledger.js';
 import { Ask, Badge, Card, Detail, Empty, Facts, List, many, Time, type Tone } from './parts.js';
 
 const KINDS: [kind: string, heading: string][] = [
@@ -86,43 +86,9 @@ export const SessionsView = () => (
   </Ask>
 );
 
-interface Moment {
-  at: string;
-  what: string;
-  text: string;
-  link?: string;
-}
-
-/** Entries of progress have a time of day: a smaller one belongs to the next day. */
-function progressMoments({ session, progress }: Session): Moment[] {
-  let day = Date.parse(`${session.started_at.slice(0, 10)}T00:00:00Z`);
-  let last = session.started_at.slice(11, 16);
-  return progress.map(({ time, text }) => {
-    if (time < last) day += DAY;
-    last = time;
-    return { at: `${new Date(day).toISOString().slice(0, 10)}T${time}:00Z`, what: 'progress', text };
-  });
-}
-
-/** Oldest first. A cycle that was evaluated is one moment, not two. */
-function momentsOf(detail: Session): Moment[] {
-  const judged = new Set(detail.records.map(({ execution }) => execution));
-  const commits = detail.commits.map(({ at, short, subject }) => ({
-    ...{ at, what: 'commit', text: `${short} ${subject}` },
-  }));
-  const records = detail.records.flatMap(({ id, at, kind, cycle, text }) =>
-    at === null || judged.has(id)
-      ? []
-      : [{ at, what: kind === 'cycle' ? `cycle ${cycle}` : kind, text, link: linkTo('ledger', id) }],
-  );
-  const all: Moment[] = [...progressMoments(detail), ...commits.reverse(), ...records.reverse()];
-  return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
-}
-
 export const SessionView = ({ id }: { id: string }) => (
   <Detail route="sessions/:id" id={id} back={['sessions', 'all sessions']}>
-    {(detail) => {
-      const { session, focus, kfr, answers, lessons, records } = detail;
+    {({ session, focus, kfr, answers, lessons, progress, commits, records }) => {
       const verdict = records.find(({ kind, execution }) => kind === 'cycle' && execution !== undefined);
       const learned = (isFailure: boolean): string =>
         lessons
@@ -148,18 +114,25 @@ export const SessionView = ({ id }: { id: string }) => (
               ]}
             />
           </Card>
-          <Card title="What happened (UTC)">
-            <ol class="timeline small">
-              {momentsOf(detail).map(({ at, what, text, link }, i) => (
-                <li key={`${at}${i}`}>
-                  <span class="dim">
-                    <time dateTime={at}>{at.slice(11, 16)}</time> {what}
-                  </span>{' '}
-                  <span class="text">{link ? <a href={link}>{text || 'record'}</a> : text}</span>
-                </li>
-              ))}
-            </ol>
-          </Card>
+          <div class="grid">
+            <Card title="Progress (UTC)">
+              <List
+                items={progress}
+                none="Nothing was logged."
+                entry={({ time, text }) => ({ name: time, text })}
+              />
+            </Card>
+            <Card title="Commits">
+              <List
+                items={commits}
+                none="No commit was made."
+                entry={({ short, at, subject }) => ({ name: <code>{short}</code>, at, text: subject })}
+              />
+            </Card>
+            <Card title="Records">
+              <List items={records} none="No record was made." entry={recordEntry} />
+            </Card>
+          </div>
         </>
       );
     }}

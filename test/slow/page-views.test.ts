@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     await page.getByText('Came while you looked').waitFor();
     await goTo(page, '#/kfr');
     await runForge(project, ['kfr', 'patch', '--add', 'Constraint:Never charge twice']);
-    await page.getByRole('region', { name: 'Constraints' }).getByText('Never charge twice').waitFor();
+    await page.getByRole('region', { name: 'Entries' }).getByText('Never charge twice').waitFor();
     await server.close();
     await page.getByText('not connected').waitFor();
     await page.getByRole('alert').getByText('The server of this page does not answer').waitFor();

@@ -3,14 +3,6 @@ import { wordsOf } from './knowledge.js';
 import { recordEntry } from './ledger.js';
 import { Ask, Badge, Card, Detail, Empty, Facts, List, many, Time, type Tone } from './parts.js';
 
-const KINDS: [kind: string, heading: string][] = [
-  ['Goal', 'Goal'],
-  ['Plan', 'Plan'],
-  ['ActiveContract', 'Active contracts'],
-  ['Constraint', 'Constraints'],
-  ['OpenQuestion', 'Open questions'],
-];
-
 export const KfrView = () => (
   <Ask route="kfr">
     {({ session, entries, tokens, injected }) =>
@@ -24,29 +16,19 @@ export const KfrView = () => (
             {many(entries.length, 'entry', 'entries')}, {tokens} tokens of each prompt. The agent must keep
             all of it right.
           </p>
-          <div class="grid">
-            {KINDS.map(([kind, heading]) => {
-              const own = entries.filter((entry) => entry.kind === kind);
-              if (own.length === 0) return null;
-              return (
-                <Card key={kind} title={heading}>
-                  <List
-                    items={own}
-                    entry={({ id, text, requires_resolution, parked, created_at }) => ({
-                      name: id,
-                      badge: requires_resolution
-                        ? ['yellow', parked ? 'parked for a person' : 'open']
-                        : undefined,
-                      at: created_at,
-                      text,
-                      note: parked?.reason,
-                      commands: requires_resolution ? [`forge kfr patch --resolve "${id}=TEXT"`] : [],
-                    })}
-                  />
-                </Card>
-              );
-            })}
-          </div>
+          <Card title="Entries">
+            <List
+              items={entries}
+              entry={({ id, kind, text, requires_resolution, parked, created_at }) => ({
+                name: `${id} ${kind}`,
+                badge: requires_resolution ? ['yellow', parked ? 'parked for a person' : 'open'] : undefined,
+                at: created_at,
+                text,
+                note: parked?.reason,
+                commands: requires_resolution ? [`forge kfr patch --resolve "${id}=TEXT"`] : [],
+              })}
+            />
+          </Card>
           <Card title="As the agent sees it">
             <pre>{injected}</pre>
           </Card>

@@ -77,17 +77,6 @@ const Nav = ({ current }: { current: string }) => (
   </nav>
 );
 
-/** `/` opens the search, as in a pager. */
-function openSearch(event: KeyboardEvent): void {
-  const { target, key } = event;
-  if (key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (target instanceof HTMLElement && /^(INPUT|SELECT)$/.test(target.tagName)) return;
-  event.preventDefault();
-  location.hash = linkTo('recall');
-  // The view is drawn first.
-  setTimeout(() => document.getElementById('search')?.focus(), 50);
-}
-
 function Page() {
   const [name = 'overview', id] = useRoute();
   const overview = useAnswer('overview');
@@ -127,15 +116,7 @@ function Page() {
         />
         {show(id, overview)}
       </main>
-      <footer>
-        This page only reads. Memory changes by the commands that it names.
-        {!isExported && (
-          <>
-            {' '}
-            <kbd>/</kbd> searches memory.
-          </>
-        )}
-      </footer>
+      <footer>This page only reads. Memory changes by the commands that it names.</footer>
     </>
   );
 }
@@ -146,4 +127,3 @@ if (root) {
   render(<Page />, root);
 }
 listen();
-if (!isExported) addEventListener('keydown', openSearch);

@@ -146,7 +146,6 @@ export function RecallView({ question }: { question: string | undefined }) {
         <label class="grow">
           Ask memory{' '}
           <input
-            id="search"
             type="search"
             value={text}
             maxLength={500}

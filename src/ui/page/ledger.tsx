@@ -126,28 +126,6 @@ function Log() {
 
 const SIGNED: Record<string, Tone> = { good: 'green', bad: 'red' };
 
-function Signatures({ signatures }: { signatures: NonNullable<Answers['ledger']['signatures']> }) {
-  const signed = signatures.filter(({ status }) => status !== 'none');
-  const unsigned = signatures.length - signed.length;
-  return (
-    <>
-      <List
-        items={signed}
-        entry={({ kind, commit, ref, status, signer, heads }) => ({
-          name: `${kind} ${ref ?? short(commit)}`,
-          badge: [SIGNED[status] ?? 'yellow', status],
-          note: `${many(heads, 'head')}${signer ? `, ${signer}` : ''}`,
-        })}
-      />
-      <p class="dim">
-        {signatures.length === 0 && 'No commit or checkpoint names ledger heads yet.'}
-        {unsigned > 0 &&
-          `${many(unsigned, 'commit or tag', 'commits or tags')} with ledger heads: not signed`}
-      </p>
-    </>
-  );
-}
-
 const Checkpoints = () => (
   <Ask route="checkpoints">
     {({ checkpoints }) => (
@@ -169,7 +147,7 @@ const Checkpoints = () => (
 
 const Verification = () => (
   <Ask route="ledger">
-    {({ status, problems, notes, tiers, signatures }) => (
+    {({ status, problems, notes, tiers, signatures = [] }) => (
       <div class="grid">
         <Card title="Verified just now">
           <p class="lead">
@@ -204,8 +182,19 @@ const Verification = () => (
             ])}
           />
         </Card>
-        <Card title="Signatures">
-          <Signatures signatures={signatures ?? []} />
+        <Card
+          title="Signatures"
+          aside={<span class="dim">{many(signatures.length, 'commit or tag', 'commits and tags')}</span>}
+        >
+          <List
+            items={signatures.filter(({ status }) => status !== 'none')}
+            none="No commit or tag that names ledger heads is signed."
+            entry={({ kind, commit, ref, status, signer, heads }) => ({
+              name: `${kind} ${ref ?? short(commit)}`,
+              badge: [SIGNED[status] ?? 'yellow', status],
+              note: `${many(heads, 'head')}${signer ? `, ${signer}` : ''}`,
+            })}
+          />
         </Card>
         <Card title="Checkpoints">
           <Checkpoints />

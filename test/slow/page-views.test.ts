@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
       expect(await card('Health').textContent()).toContain(name);
     // The charts' numbers can be read without the picture.
     await card('Cycles by result').getByText('Numbers').click();
-    expect(await card('Cycles by result').getByRole('table').textContent()).toMatch(/SUCCESS/);
+    expect(await card('Cycles by result').locator('dl').textContent()).toMatch(/SUCCESS/);
   });
 
   it('VIS-02 shows the rules, the notes, the work of the day, and all that a session left', async () => {
@@ -186,16 +186,16 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('VIS-02 shows every column of the log on a phone, whatever a record says', async () => {
+  it('VIS-02 the log fits a phone, whatever a record says', async () => {
     const project = await makeForge();
     const word = 'word'.repeat(12);
     await forgeJson(project, ['note', 'add', word]);
     const { page } = await openPage((await servePage(project)).url);
     await page.setViewportSize({ width: 390, height: 800 });
     await goTo(page, '#/ledger');
-    const table = page.getByRole('region', { name: 'Records of the ledger' });
-    await table.getByText(word).waitFor();
-    expect(await table.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    const log = page.getByRole('region', { name: 'Log' });
+    await log.getByText(word).waitFor();
+    expect(await log.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
   });
 
   it('VIS-02 shows 100,000 records a page at a time, and finds an old one', async () => {
@@ -211,14 +211,14 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     const server = await servePage(project);
     const { page, complaints } = await openPage(server.url);
     await goTo(page, '#/ledger');
-    const log = page.getByRole('region', { name: 'Records of the ledger' });
+    const log = page.getByRole('region', { name: 'Log' });
     const shows = (text: string): Promise<void> => log.getByText(text, { exact: false }).first().waitFor();
     await shows(`T-${CYCLES - 1}`);
-    const { records, total } = await askApi<Answers['log']>(server, '/api/log?offset=100&limit=100');
+    const { records, total } = await askApi<Answers['log']>(server, '/api/log?offset=50&limit=50');
     expect(total).toBeGreaterThanOrEqual(2 * CYCLES);
     await page.getByRole('button', { name: 'Older' }).click();
     await shows(records.at(-1)?.text ?? '');
-    expect(await log.getByRole('row').count()).toBe(101);
+    expect(await log.getByRole('listitem').count()).toBe(50);
     await page.getByRole('button', { name: 'Newer' }).click();
     await shows(`T-${CYCLES - 1}`);
     await page.getByRole('searchbox', { name: 'Text' }).fill('T-31415');

@@ -14,8 +14,6 @@ import {
   ShortId,
   Shown,
   short,
-  Table,
-  Time,
   type Tone,
 } from './parts.js';
 
@@ -47,7 +45,7 @@ export const recordEntry = (row: Row): Entry => ({
   note: row.tier,
 });
 
-const PAGE = 100;
+const PAGE = 50;
 
 function Records({ tier, text }: { tier: string; text: string }) {
   const [offset, setOffset] = useState(0);
@@ -72,18 +70,7 @@ function Records({ tier, text }: { tier: string; text: string }) {
         {({ records, total }) => (
           <>
             <p class="dim">{many(total, 'record')}, newest first</p>
-            <Table
-              label="Records of the ledger"
-              head={['record', 'what', 'tier', 'when']}
-              rows={records.map((row) => [
-                <ShortId key="id" id={row.id} />,
-                <Badge key="what" tone={toneOf(row)}>
-                  {whatOf(row)} {row.text}
-                </Badge>,
-                row.tier,
-                <Time key="when" at={row.at} />,
-              ])}
-            />
+            <List items={records} entry={recordEntry} />
           </>
         )}
       </Shown>
@@ -167,19 +154,15 @@ const Verification = () => (
               {note}
             </p>
           ))}
-          <Table
-            label="Tiers of the ledger"
-            head={['tier', 'records', 'size', 'heads']}
-            rows={tiers.map(({ tier, records, bytes: size, heads }) => [
-              tier,
-              records,
-              bytes(size),
-              heads.slice(0, 4).map((head) => (
-                <span key={head}>
-                  <ShortId id={head} />{' '}
-                </span>
-              )),
-            ])}
+          <List
+            items={tiers}
+            entry={({ tier, records, bytes: size, heads }) => ({
+              name: tier,
+              note: [
+                `${many(records, 'record')}, ${bytes(size)}`,
+                heads.slice(0, 4).map((head) => <ShortId key={head} id={head} />),
+              ],
+            })}
           />
         </Card>
         <Card

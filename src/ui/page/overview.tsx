@@ -13,7 +13,6 @@ import {
   List,
   many,
   Shown,
-  Table,
   Time,
   Trouble,
 } from './parts.js';
@@ -144,7 +143,7 @@ interface PlotProps {
   format?: (value: number) => string;
 }
 
-/** A picture for those who look, and a table for those who listen or copy. Points have equal distances. */
+/** A picture for those who look, and numbers for those who listen or copy. Points have equal distances. */
 function Plot({ series: { at, names, values }, label, format = String }: PlotProps) {
   const top = Math.max(1, ...values.flat());
   return (
@@ -174,10 +173,11 @@ function Plot({ series: { at, names, values }, label, format = String }: PlotPro
       </figcaption>
       <details class="numbers">
         <summary>Numbers</summary>
-        <Table
-          label={`Numbers: ${label}`}
-          head={['from (UTC)', ...names]}
-          rows={at.map((time, k) => [stamp(time), ...values.map((line) => format(line[k] ?? 0))])}
+        <Facts
+          rows={at.map((time, k) => [
+            stamp(time),
+            names.map((name, i) => `${name} ${format(values[i]?.[k] ?? 0)}`).join(', '),
+          ])}
         />
       </details>
     </figure>
@@ -215,12 +215,8 @@ const Charts = () => (
           </Card>
         )}
         {reads.calls > 0 && (
-          <Card title="Repeated reads">
-            <Table
-              label="What the agent asked twice"
-              head={['this session', 'count']}
-              rows={READS.map(([key, label]) => [label, reads[key]])}
-            />
+          <Card title="Repeated reads of this session">
+            <Facts rows={READS.map(([key, label]) => [label, String(reads[key])])} />
           </Card>
         )}
       </div>

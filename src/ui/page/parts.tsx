@@ -199,45 +199,6 @@ export function List<T>({ items, none, command, entry, timeline = false }: ListP
   );
 }
 
-interface TableProps {
-  label: string;
-  head: readonly string[];
-  /** The first cell names the row. Numbers stand to the right. */
-  rows: readonly (readonly ComponentChildren[])[];
-}
-
-export const Table = ({ label, head, rows }: TableProps) => (
-  <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-    <table>
-      <thead>
-        <tr>
-          {head.map((name) => (
-            <th scope="col" key={name}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(([name, ...cells], i) => (
-          <tr key={i}>
-            <th scope="row">{name}</th>
-            {cells.map((cell, k) =>
-              typeof cell === 'number' ? (
-                <td key={k} class="number">
-                  {cell.toLocaleString('en')}
-                </td>
-              ) : (
-                <td key={k}>{cell}</td>
-              ),
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
-
 interface DetailProps<P extends keyof Answers> extends Omit<AskProps<P>, 'given'> {
   id: string;
   /** The view that it belongs to, and its name. */

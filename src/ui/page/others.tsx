@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Answers, linkTo } from './data.js';
 import { TIERS } from './ledger.js';
-import { Ask, bytes, Card, List, many, ShortId, short, Time, Trouble } from './parts.js';
+import { Ask, bytes, Card, List, many, ShortId, Time, Trouble } from './parts.js';
 
 type Node = Answers['tree'];
 
@@ -63,22 +63,6 @@ export const TreeView = () => (
           <ul class="tree">
             <Branch node={tree} depth={0} />
           </ul>
-        )}
-      </Ask>
-    </Card>
-    <Card title="Outputs of the work">
-      <Ask route="artifacts">
-        {({ artifacts }) => (
-          <List
-            items={artifacts}
-            none="No output is kept yet."
-            command="forge artifact add FILE --type reports"
-            entry={({ path, type, bytes: size, at, sha256 }) => ({
-              name: path,
-              at,
-              note: `${type}, ${bytes(size)}, ${short(sha256)}`,
-            })}
-          />
         )}
       </Ask>
     </Card>

@@ -47,20 +47,44 @@ export const recordEntry = (row: Row): Entry => ({
 
 const PAGE = 50;
 
-function Records({ tier, text }: { tier: string; text: string }) {
-  const [offset, setOffset] = useState(0);
+/** All records, a page at a time. An export has the newest ones. */
+function Log() {
+  const [{ tier, text, offset }, set] = useState({ tier: '', text: '', offset: 0 });
   const answer = useAnswer('log', { tier, text, offset, limit: PAGE });
+  const query = new URLSearchParams({ ...(tier && { tier }), ...(text && { text }) });
+  const go = (to: number) => set({ tier, text, offset: to });
   return (
-    <>
+    <Card title="Log" aside={!isExported && <a href={`/api/log.csv?${query}`}>CSV</a>}>
       {!isExported && (
         <p class="row">
-          <button type="button" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
+          <label>
+            Tier{' '}
+            <select
+              value={tier}
+              onChange={(event) => set({ tier: event.currentTarget.value, text, offset: 0 })}
+            >
+              <option value="">all</option>
+              {TIERS.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Text{' '}
+            <input
+              type="search"
+              value={text}
+              maxLength={100}
+              onInput={(event) => set({ tier, text: event.currentTarget.value, offset: 0 })}
+            />
+          </label>
+          <button type="button" disabled={offset === 0} onClick={() => go(offset - PAGE)}>
             Newer
           </button>
           <button
             type="button"
             disabled={offset + PAGE >= (answer.data?.total ?? 0)}
-            onClick={() => setOffset(offset + PAGE)}
+            onClick={() => go(offset + PAGE)}
           >
             Older
           </button>
@@ -74,39 +98,6 @@ function Records({ tier, text }: { tier: string; text: string }) {
           </>
         )}
       </Shown>
-    </>
-  );
-}
-
-/** All records, a page at a time. An export has the newest ones. */
-function Log() {
-  const [tier, setTier] = useState('');
-  const [text, setText] = useState('');
-  const query = new URLSearchParams({ ...(tier && { tier }), ...(text && { text }) }).toString();
-  return (
-    <Card title="Log" aside={!isExported && <a href={`/api/log.csv?${query}`}>CSV</a>}>
-      {!isExported && (
-        <p class="row">
-          <label>
-            Tier{' '}
-            <select value={tier} onChange={(event) => setTier(event.currentTarget.value)}>
-              <option value="">all</option>
-              {TIERS.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Text{' '}
-            <input
-              type="search"
-              value={text}
-              onInput={(event) => setText(event.currentTarget.value.slice(0, 100))}
-            />
-          </label>
-        </p>
-      )}
-      <Records key={query} tier={tier} text={text} />
     </Card>
   );
 }

@@ -262,11 +262,8 @@ export async function readLive(context: Context, knowledge: KnowledgeRecords, ha
     issues: () => readActive(context).map(issueDocument),
     session: () => runningDocuments(context),
     findings: () =>
-      newestAnswers(findingsOf(context)).map(({ session, at, tool, query, fact, step, filePath }) =>
-        document('finding', `${session}:${step}`, `${tool} ${query}: ${fact}`, {
-          ...{ session, at },
-          ...(filePath === undefined ? {} : { files: [filePath] }),
-        }),
+      newestAnswers(findingsOf(context)).map(({ session, at, tool, query, fact, step }) =>
+        document('finding', `${session}:${step}`, `${tool} ${query}: ${fact}`, { session, at }),
       ),
     skills: () => skillDocuments(context, hasShipped),
     artifacts: () =>

@@ -11,7 +11,6 @@ export interface Document {
   /** ISO time; null when unknown. */
   at: string | null;
   text: string;
-  files?: readonly string[];
   /** Never ranked first. */
   doubt?: 'contested' | 'invalidated';
 }
@@ -358,8 +357,7 @@ function explain(
 
 /** In the words of the document, not their stems. */
 function matches(document: Document, wanted: Wanted, { words: asWritten, date }: Query): string[] {
-  const text = textOf(document);
-  const [has, words] = [new Set(termsOf(text)), wordsByTerm(text)];
+  const [has, words] = [new Set(termsOf(document.text)), wordsByTerm(document.text)];
   const dates =
     date !== null && document.at !== null && isWithin(document.at, date) ? [`${date} (its date)`] : [];
   const found = [...wanted].flatMap(([asked, terms]) =>
@@ -374,17 +372,13 @@ function matches(document: Document, wanted: Wanted, { words: asWritten, date }:
   return [...new Set([...found, ...dates])];
 }
 
-/** The text of a document that a query can match. */
-export const textOf = ({ text, files = [] }: Document): string =>
-  files.length === 0 ? text : [text, ...files].join('\n');
-
 function filterOf({ phrases, tier, session, file, since }: Query): (document: Document) => boolean {
   const name = file?.toLowerCase();
   return (document) =>
     phrases.every((phrase) => flat(document.text).includes(phrase)) &&
     (tier === null || document.source === tier) &&
     (session === null || document.session?.includes(session) === true) &&
-    (name === undefined || textOf(document).toLowerCase().includes(name)) &&
+    (name === undefined || document.text.toLowerCase().includes(name)) &&
     (since === null || (document.at !== null && document.at >= since));
 }
 
@@ -418,7 +412,7 @@ export class MemoryCorpus implements Corpus {
   private add(doc: number, document: Document): void {
     this.all.set(doc, document);
     const counts = new Map<string, number>();
-    for (const term of termsOf(textOf(document))) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const term of termsOf(document.text)) counts.set(term, (counts.get(term) ?? 0) + 1);
     for (const [term, count] of counts) {
       const known = this.postings.get(term);
       const posting = { ...factsOf(doc, document), count };

@@ -15,7 +15,6 @@ import {
   GROUP_SIZE,
   groupOf,
   type Posting,
-  textOf,
 } from './engine.js';
 import { termsOf } from './terms.js';
 
@@ -226,7 +225,7 @@ export class SearchIndex implements Corpus {
     };
     into('documents', (doc, document) => Object.values(factsOf(doc, document)));
     into('texts', (doc, { id, text }) => [doc, id, text]);
-    into('words(rowid, terms)', (doc, document) => [doc, termsOf(textOf(document)).join(' ')]);
+    into('words(rowid, terms)', (doc, { text }) => [doc, termsOf(text).join(' ')]);
   }
 
   private run(sql: string, ...values: unknown[]): number {

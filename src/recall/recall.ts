@@ -115,30 +115,25 @@ const IN_MEMORY = 2 ** 31;
 
 type Found = { hits: Hit[]; records: number };
 
-/** A damaged index is removed, and the second attempt rebuilds it. */
+/** A damaged index is removed, so that the next query builds another one; this one is answered without. */
 async function searchAll(context: Context, query: Query, options: SearchOptions): Promise<Found> {
+  const hasShipped = query.tier === 'skill';
+  const stored = await listStored(context);
+  const find = (corpora: readonly Corpus[]): Found => ({
+    hits: search(corpora, query, options),
+    records: corpora.reduce((sum, { size }) => sum + size, 0),
+  });
+  let index: SearchIndex | null = null;
   try {
-    return await searchOnce(context, query, options);
+    index = await openIndex(context, stored);
+    if (index) return find(await withIndex(context, index, hasShipped));
   } catch (error) {
     if (!isDatabaseError(error)) throw error;
     forgetIndex(context);
-    return searchOnce(context, query, options);
-  }
-}
-
-async function searchOnce(context: Context, query: Query, options: SearchOptions): Promise<Found> {
-  const hasShipped = query.tier === 'skill';
-  const stored = await listStored(context);
-  const index = await openIndex(context, stored);
-  try {
-    const corpora = index
-      ? await withIndex(context, index, hasShipped)
-      : [await readAll(context, stored, hasShipped)];
-    const records = corpora.reduce((sum, { size }) => sum + size, 0);
-    return { hits: search(corpora, query, options), records };
   } finally {
     index?.close();
   }
+  return find([await readAll(context, stored, hasShipped)]);
 }
 
 /** The index, plus documents read for each query. */

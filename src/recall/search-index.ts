@@ -53,27 +53,16 @@ interface GroupRow {
 }
 
 /**
- * The up-to-date index of the stored groups. Null if there can be none: libsql is not installed, the disk is
- * read-only, or a person reset a tier, so that the valid records depend on the whole ledger. The file can be deleted at
- * any time. A stamp in the git dir shows which file is forge's own.
+ * The up-to-date index of the stored groups. Null if there can be none: libsql is not installed, or a person reset a
+ * tier, so that the valid records depend on the whole ledger. Throws for damage and for a disk that refuses writes. The
+ * file can be deleted at any time. A stamp in the git dir shows which file is forge's own.
  */
 export async function openIndex(context: Context, stored: readonly StoredGroup[]) {
   const library = await import('libsql').catch(() => null);
   if (!library) return null;
   const open = (path: string): SearchIndex => new SearchIndex(new library.default(path));
-  const own = await orNull(() => update(context, stored, open));
-  const index = own ?? (await orNull(() => build(context, stored, open)));
-  return index && index.fact('reset') > 0 ? null : index;
-}
-
-/** Null for damage, and for a disk that refuses writes. */
-async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isDatabaseError(error)) return null;
-    throw error;
-  }
+  const index = (await update(context, stored, open)) ?? (await build(context, stored, open));
+  return index.fact('reset') > 0 ? null : index;
 }
 
 type Open = (path: string) => SearchIndex;

@@ -155,9 +155,6 @@ export function readQuery(text: string): Query {
     .map(([, phrase]) => flat(phrase as string))
     .filter(Boolean);
   query.terms = [...new Set(termsOf(rest))];
-  // Signs alone, such as `!(a|b)`, are text to find.
-  if (query.terms.length + query.phrases.length === 0 && /[^\p{L}\p{N}\s]/u.test(rest))
-    query.phrases = [flat(rest)];
   query.words = wordsByTerm(rest);
   query.date = readDate(rest);
   return query;

@@ -218,7 +218,7 @@ describe('forge recall', () => {
     expect(new Set(hits.map(({ id }) => id.replace(/:.*/, '')))).toContain('qa-review');
   });
 
-  it('AGT-03 without a word lists the newest entries that a filter or signs allow, and names the kinds', async () => {
+  it('AGT-03 without a word lists the newest entries that a filter or a phrase allows, and names the kinds', async () => {
     const project = await makeForge();
     for (const text of ['First', 'The pattern +(@(a)) is slow', 'Last'])
       await forgeJson(project, ['note', 'add', text]);
@@ -226,7 +226,7 @@ describe('forge recall', () => {
       (await recall(project, ...args)).hits.map(({ text, why }) => [text, ...why]);
     expect(await texts('tier:note')).toEqual([['Last'], ['The pattern +(@(a)) is slow'], ['First']]);
     expect(await texts('--tier', 'note', '--since', '1d', '--limit', '1')).toEqual([['Last']]);
-    expect(await texts('+(@(a))')).toEqual([['The pattern +(@(a)) is slow']]);
+    expect(await texts('"+(@(a))"')).toEqual([['The pattern +(@(a)) is slow']]);
     expect(await forgeError(project, ['recall', 'tier:notes', 'last'])).toMatchObject({
       ...{ exitCode: 2, code: 'recall.tier', message: expect.stringContaining('knowledge | learned | note') },
     });

@@ -134,7 +134,7 @@ describe('the search index', () => {
       '"are cached" heron',
       'cached step 3',
       'tier:note',
-      '!(',
+      '"!("',
     ];
     const ask = (): Promise<unknown[]> =>
       Promise.all(queries.map(async (query) => [query, (await recall(project, query)).hits]));

@@ -148,12 +148,6 @@ const ERROR =
 const totalsIn = (output: string): string[] =>
   TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
 
-/** A shell's fact that a test runner's result or a compiler's error begins. It holds until a file changes. */
-export const isVerdict = (fact: string): boolean => {
-  const text = fact.replace(/^exit \d+: /, '');
-  return totalsIn(text.split('; ').join('\n')).length > 0 || ERROR.test(text);
-};
-
 function shellFact(output: string, exit: number | null): string {
   const ended = exit === null ? '' : `exit ${exit}: `;
   const error = exit === 0 ? null : ERROR.exec(output);

@@ -7,7 +7,6 @@ import { oneLine, sha256 } from '../core/text.js';
 import { type Context, readConfig } from '../project/project.js';
 import { isWork } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { isVerdict } from './facts.js';
 import { hasChanged, type KnownAnswer, lookUp, projectChanges, shownAs, toStored } from './known.js';
 import { type Finding, type Step, summarize } from './memory.js';
 import { commandIn, inputOf, kindOf, type ToolInput } from './question.js';
@@ -84,16 +83,12 @@ export function summarizeFindings(context: Context, { budget = 400 }: { budget?:
   );
 }
 
-/**
- * False for files that changed since, searches, listings and test runs before a change, and commands that only listed,
- * committed or printed nothing.
- */
+/** False for changed files, commands and searches before a change, and commands that only listed, committed or printed nothing. */
 function isTelling(context: Context, one: Stored, hasChangedSince: (at: number) => boolean): boolean {
-  const { question, tool, query, fact, tokens, success } = one;
+  const { question, tool, query, tokens, success } = one;
   if (question.kind === 'read') return !hasChanged(context, one, question);
   const isShell = kindOf(tool) === 'shell';
-  const isOver = question.kind !== 'other' || (isShell && isVerdict(fact));
-  if (isOver && hasChangedSince(one.at)) return false;
+  if ((isShell || question.kind !== 'other') && hasChangedSince(one.at)) return false;
   if (!isShell || question.kind === 'search') return true;
   return question.kind !== 'list' && (!success || (tokens > 0 && isWork(query)));
 }

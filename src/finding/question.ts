@@ -11,13 +11,10 @@ export type Question =
   | { kind: 'other' };
 
 interface SearchWay {
-  /** Options that change which lines match: `i`, `w`, `F`, … sorted. */
+  /** Options that change which lines match or surround a match: `i`, `w`, `F`, `-A2`, … sorted. */
   options: string;
   /** 0: counts, 1: names of files, 2: lines. */
   detail: number;
-  /** Lines of context before and after each match. */
-  before: number;
-  after: number;
   /** The maximum number of results. Null for all. */
   limit: number | null;
   /** With ripgrep, which skips ignored files. */
@@ -111,14 +108,13 @@ function rangeIn(input: ToolInput): { from: number; to: number | null } {
 function wayIn(input: ToolInput): SearchWay & { glob: string } {
   const mode = textIn(input, 'output_mode');
   const ignoresCase = input['-i'] === true || input.case_sensitive === false;
+  const around = ['-A', '-B', '-C', 'context'].map((name) => (input[name] ? `${name}${input[name]}` : ''));
   const globs = [textIn(input, 'glob', 'include', 'include_pattern'), textIn(input, 'type')];
   return {
     glob: globs.filter(Boolean).join(' '),
-    options: (ignoresCase ? 'i' : '') + (input.multiline === true ? 'U' : ''),
+    options: around.join('') + (ignoresCase ? 'i' : '') + (input.multiline === true ? 'U' : ''),
     // Without a mode, some tools show lines and some only names.
     detail: mode === 'count' ? 0 : mode === 'content' ? 2 : 1,
-    before: countIn(input, '-C', 'context', '-B') ?? 0,
-    after: countIn(input, '-C', 'context', '-A') ?? 0,
     limit: countIn(input, 'head_limit'),
     ripgrep: true,
   };
@@ -200,8 +196,6 @@ const part: Reader = (args, cwd, name) => {
 const READERS: Readonly<Record<string, Reader>> = {
   cat: whole,
   nl: whole,
-  bat: whole,
-  less: whole,
   head: part,
   sed: part,
   grep: search,
@@ -212,13 +206,6 @@ const READERS: Readonly<Record<string, Reader>> = {
       ? null
       : { kind: 'list', path: at(cwd, path), glob: args.filter((word) => LIST_OPTIONS.test(word)).join(' ') };
   },
-  find: (args, cwd) => {
-    const [path = '.', ...tests] = args;
-    const isKnown = tests.every((word, i) => (i % 2 === 0 ? /^-(type|i?name)$/.test(word) : true));
-    return path.startsWith('-') || !isKnown
-      ? null
-      : { kind: 'list', path: at(cwd, path), glob: `** ${tests.join(' ')}` };
-  },
 };
 
 const LIST_OPTIONS = /^-[la1AhF]+$/;
@@ -227,8 +214,8 @@ const LIST_OPTIONS = /^-[la1AhF]+$/;
 const FLAGS: Readonly<Record<string, string>> = { grep: 'nrHshEPIiwxFvolca', rg: 'nHshNPIiwxFvolcaSu' };
 /** Of these, the ones that change only the display, or request ripgrep's default. */
 const SHOWN = 'nrHshNEPI';
-/** Context, and further patterns, files and types. */
-const VALUES = ['A', 'B', 'C', 'e', 'g', 't', 'glob', 'include', 'type', 'exclude', 'exclude-dir', 'color'];
+/** Context, files and types. */
+const VALUES = ['A', 'B', 'C', 'g', 't', 'glob', 'include', 'type', 'exclude', 'exclude-dir', 'color'];
 
 /** The options of a search, each with all its values. Null with one that is not compared. */
 function parseSearch(args: string[], name: string) {
@@ -250,10 +237,9 @@ function search(args: string[], cwd: string, name: string): Question | null {
   const parsed = parseSearch(args, name);
   if (!parsed) return null;
   const { plain, given } = parsed;
-  const { e: patterns = [], A = [], B = [], C = [], u: ignored = [] } = given;
-  const [pattern, path, ...rest] = [...patterns.map(String), ...plain];
+  const [pattern, path, ...rest] = plain;
   // The second -u adds hidden files, such as those of git, which change all the time.
-  if (pattern === undefined || rest.length > 0 || patterns.length > 1 || ignored.length > 1) return null;
+  if (pattern === undefined || rest.length > 0 || (given['u'] ?? []).length > 1) return null;
   const ripgrep = name === 'rg';
   // Without a folder, grep reads stdin.
   if (!ripgrep && !given['r'] && path === undefined) return null;
@@ -264,16 +250,14 @@ function search(args: string[], cwd: string, name: string): Question | null {
   const valuesOf = (...names: string[]): unknown[] => names.flatMap((each) => given[each] ?? []);
   const globs = valuesOf('g', 'glob', 'include', 't', 'type');
   const without = valuesOf('exclude', 'exclude-dir').map((value) => `!${value}`);
-  const most = (counts: unknown[]): number => Math.max(0, ...counts.map(Number));
+  const around = ['A', 'B', 'C'].flatMap((each) => valuesOf(each).map((count) => `-${each}${count}`));
   return {
     kind: 'search',
     pattern,
     path: at(cwd, path ?? '.'),
     glob: [...globs, ...without].join(' '),
-    options: options.sort().join(''),
+    options: [...around, ...options.sort()].join(''),
     detail: given['c'] ? 0 : given['l'] ? 1 : 2,
-    before: most([...B, ...C]),
-    after: most([...A, ...C]),
     limit: null,
     ripgrep,
   };
@@ -299,14 +283,13 @@ function answersSearch(known: Search, asked: Search, isWhole: boolean): boolean 
   // grep also searches the files that ripgrep ignores.
   if (known.ripgrep !== asked.ripgrep || known.options !== asked.options) return false;
   if (known.detail < asked.detail) return false;
-  if (!(known.before >= asked.before && known.after >= asked.after)) return false;
   const isSame = known.path === asked.path && known.glob === asked.glob && known.pattern === asked.pattern;
   const isAll = isWhole && known.limit === null;
   if (isSame) return isAll || (known.limit !== null && asked.limit !== null && asked.limit <= known.limit);
   if (!isAll || !isInside(asked.path, known.path)) return false;
   if (known.glob !== '' && known.glob !== asked.glob) return false;
   // Matches of a longer plain word are among the matches of its parts, if whole lines were shown.
-  // Not with `-w`, `-x`, `-o` or `-v`.
+  // Not with `-w`, `-x`, `-o`, `-v` or context.
   const isPart =
     known.detail === 2 && isPlain(known.pattern) && isPlain(asked.pattern) && /^[iFGu]*$/.test(known.options);
   return known.pattern === asked.pattern || (isPart && asked.pattern.includes(known.pattern));

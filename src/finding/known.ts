@@ -145,11 +145,8 @@ function whyStale(context: Context, one: Stored, asked: Question, reader: string
   if (one.at <= lost) return 'It was asked before this conversation was compacted.';
   if (one.question.kind === 'read') {
     const name = relative(context.layout.root, one.question.path);
-    if (one.sha === undefined) return `${name} changed while it was read, or did not exist.`;
-    const now = readOwn(context, one.question.path);
-    return now?.sha === one.sha
-      ? null
-      : `${name} ${now ? 'changed after it was read' : 'is not there as a plain file now'}.`;
+    const isSame = one.sha !== undefined && readOwn(context, one.question.path)?.sha === one.sha;
+    return isSame ? null : `${name} is another file now, or changed since it was read.`;
   }
   if (one.question.kind === 'other' || asked.kind === 'other')
     return 'Its answer may be another one each time.';
@@ -157,7 +154,7 @@ function whyStale(context: Context, one: Stored, asked: Question, reader: string
   if (!isInside(asked.path, root)) return 'It looked outside of the project.';
   const last = lastChange(root, asked.path, one.question);
   if (last === null) return 'Its files cannot be compared: a link, too many of them, or not readable.';
-  return last.at >= one.at ? `${relative(root, last.path)} changed after it was searched.` : null;
+  return last >= one.at ? 'A file or folder in its place changed since.' : null;
 }
 
 /**
@@ -166,28 +163,27 @@ function whyStale(context: Context, one: Stored, asked: Question, reader: string
  */
 export function projectChanges({ layout: { root } }: Context): (since: number) => boolean {
   const all = readQuestion('rg', { pattern: '.' }, root);
-  let last: ReturnType<typeof lastChange> | undefined;
+  let last: number | null | undefined;
   return (since) => {
     last ??= lastChange(root, root, all as Place, false);
-    return last === null || last.at >= since;
+    return last === null || last >= since;
   };
 }
 
 type Place = Extract<Question, { kind: 'search' | 'list' }>;
 
-/** The last change in the place of a search or a listing, or above it: another folder may stand there now. Null if unknown. */
-function lastChange(root: string, path: string, asked: Place, countsFolders = true) {
+/** When the place of a search or a listing last changed, or a folder above it, which may be another one now. Null if unknown. */
+function lastChange(root: string, path: string, asked: Place, countsFolders = true): number | null {
   const skipsIgnored = asked.kind === 'search' && asked.ripgrep && !asked.options.includes('u');
   const skipped = new Set([...OWN_FOLDERS, ...(skipsIgnored ? ignoredFolders(root) : [])]);
   const isDeep = asked.kind === 'search' || /\*\*|\//.test(asked.glob);
-  let last = { path, at: 0 };
+  let last = 0;
   let left = MAX_ENTRIES;
-  const note = (name: string, stats: Stats): void => {
-    const at = changedBy(stats);
-    if (at > last.at) last = { path: name, at };
+  const note = (stats: Stats): void => {
+    last = Math.max(last, changedBy(stats));
   };
   const visit = (name: string, stats: Stats): void => {
-    if (!stats.isDirectory() || countsFolders) note(name, stats);
+    if (!stats.isDirectory() || countsFolders) note(stats);
     if (!stats.isDirectory() || (name !== path && !isDeep)) return;
     for (const entry of readdirSync(name, { withFileTypes: true })) {
       const inner = join(name, entry.name);
@@ -198,9 +194,9 @@ function lastChange(root: string, path: string, asked: Place, countsFolders = tr
   };
   try {
     for (let above = dirname(path); above !== root && isInside(above, root); above = dirname(above))
-      note(above, lstatSync(above));
+      note(lstatSync(above));
     const ignoring = lstatSync(join(root, '.gitignore'), { throwIfNoEntry: false });
-    if (ignoring) note(join(root, '.gitignore'), ignoring);
+    if (ignoring) note(ignoring);
     const stats = lstatSync(path);
     if (stats.isSymbolicLink()) return null;
     visit(path, stats);

@@ -76,8 +76,8 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     await goTo(page, '#/knowledge');
     await card('Notes').getByText('The owner of the cart: Mira').waitFor();
     expect((await card('Rules').getByRole('listitem').allTextContents()).sort()).toEqual([
-      expect.stringMatching(/not approved on this machine\s*Never charge twice/),
-      expect.stringMatching(/approved on this machine\s*Never ship on Friday/),
+      expect.stringMatching(/not approved here\s*Never charge twice/),
+      expect.stringMatching(/approved here\s*Never ship on Friday/),
     ]);
     await goTo(page, '#/features/CART');
     await page.getByText('last run').waitFor();

@@ -38,16 +38,6 @@ export function wordsOf(learning: Learning): string {
   return [learning.context, ...rest].filter((word) => word !== '' && word !== 'any task').join(' → ');
 }
 
-const RULES: Readonly<Record<string, readonly [tone: Tone, label: string]>> = {
-  trusted: ['green', 'approved on this machine'],
-  new: ['yellow', 'not approved on this machine'],
-};
-
-const LEARNED: [kind: Learning['kind'], title: string][] = [
-  ['success', 'What worked'],
-  ['failure', 'What failed'],
-];
-
 export const KnowledgeView = () => (
   <Ask route="knowledge">
     {({ known, candidates, learnings, consolidation, rules, notes }) => (
@@ -58,7 +48,7 @@ export const KnowledgeView = () => (
             none="No rule for agents yet."
             command='forge learn "TEXT" --as invariant'
             entry={({ text, state }) => ({
-              badge: RULES[state] ?? ['yellow', `${state}: forge trust`],
+              badge: state === 'trusted' ? ['green', 'approved here'] : ['yellow', 'not approved here'],
               text,
             })}
           />
@@ -90,22 +80,18 @@ export const KnowledgeView = () => (
             />
             <Command line="forge memory promote" />
           </Card>
-          {LEARNED.map(([kind, title]) => {
-            const own = learnings.filter((learning) => learning.kind === kind).reverse();
-            return (
-              <Card key={kind} title={title} aside={<span class="dim">{own.length}</span>}>
-                <List
-                  items={own}
-                  none="None yet."
-                  entry={(learning) => ({
-                    text: wordsOf(learning),
-                    at: 'learned_at' in learning ? learning.learned_at : null,
-                    note: learning.by === 'agent' && 'by an agent',
-                  })}
-                />
-              </Card>
-            );
-          })}
+          <Card title="Learned">
+            <List
+              items={learnings.filter(({ kind }) => kind !== 'invariant').reverse()}
+              none="Nothing was learned yet."
+              entry={(learning) => ({
+                badge: learning.kind === 'failure' ? ['red', 'failed'] : ['green', 'worked'],
+                text: wordsOf(learning),
+                at: 'learned_at' in learning ? learning.learned_at : null,
+                note: learning.by === 'agent' && 'by an agent',
+              })}
+            />
+          </Card>
         </div>
         <Card title="Notes" aside={<span class="dim">{notes.length}</span>}>
           <List

@@ -72,11 +72,6 @@ export const SessionView = ({ id }: { id: string }) => (
   <Detail route="sessions/:id" id={id} back={['sessions', 'all sessions']}>
     {({ session, focus, kfr, answers, lessons, progress, commits, records }) => {
       const verdict = records.find(({ kind, execution }) => kind === 'cycle' && execution !== undefined);
-      const learned = (isFailure: boolean): string =>
-        lessons
-          .filter(({ kind }) => (kind === 'failure') === isFailure)
-          .map(wordsOf)
-          .join('\n');
       return (
         <>
           <Card title={session.id} aside={<Badge tone={TONES[session.status]}>{session.status}</Badge>}>
@@ -88,8 +83,7 @@ export const SessionView = ({ id }: { id: string }) => (
                 ['ended', session.ended_at && <Time at={session.ended_at} />],
                 ['branch', session.branch],
                 ['verdict', verdict && (verdict.classification ?? 'none: nothing was verified')],
-                ['learned', learned(false)],
-                ['failed', learned(true)],
+                ['learned', lessons.map(wordsOf).join('\n')],
                 ['answered', answers.join('\n')],
                 ['working memory', kfr.map((entry) => `${entry.id}: ${entry.text}`).join('\n')],
                 ['next', session.next],

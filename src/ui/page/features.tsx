@@ -19,7 +19,7 @@ import {
 type Feature = Answers['features/:id']['feature'];
 
 /** The columns of the board, in the order of what needs work. */
-export const STATES: [status: Feature['status'], label: string, tone: Tone][] = [
+const STATES: [status: Feature['status'], label: string, tone: Tone][] = [
   ['failing', 'Failing', 'red'],
   ['in_progress', 'In progress', 'yellow'],
   ['not_implemented', 'Not started', 'neutral'],

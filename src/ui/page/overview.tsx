@@ -1,5 +1,4 @@
 import { type Answer, type Answers, linkTo } from './data.js';
-import { STATES } from './features.js';
 import { MEMORY } from './ledger.js';
 import {
   Ask,
@@ -8,7 +7,6 @@ import {
   Card,
   Command,
   Commands,
-  Empty,
   Facts,
   List,
   many,
@@ -65,28 +63,11 @@ const Decisions = ({ decisions }: Pick<Overview, 'decisions'>) => (
 );
 
 function Proved({ features }: Pick<Overview, 'features'>) {
-  const own = STATES.map(([name, label, tone]) => ({ name, label, tone, count: features?.[name] ?? 0 }))
-    .filter(({ count }) => count > 0)
-    .reverse();
-  const total = own.reduce((sum, { count }) => sum + count, 0);
-  const first = 'forge feature add "First thing to build" --test "COMMAND"';
-  if (!features || total === 0)
-    return (
-      <Card title="Proved">
-        <Empty command={first}>There are no features yet.</Empty>
-      </Card>
-    );
+  const total = Object.values(features ?? {}).reduce((sum, count) => sum + count, 0);
   return (
     <Card title="Proved" aside={<a href={linkTo('features')}>all features</a>}>
       <p class="lead">
-        {features.passing} of {many(total, 'feature')} proved by tests that forge ran
-      </p>
-      <p class="row">
-        {own.map(({ name, label, tone, count }) => (
-          <Badge key={name} tone={tone}>
-            {count} {label.toLowerCase()}
-          </Badge>
-        ))}
+        {features?.passing ?? 0} of {many(total, 'feature')} proved by tests that forge ran
       </p>
     </Card>
   );

@@ -1,20 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { type Answers, linkTo } from './data.js';
 import { recordEntry } from './ledger.js';
-import {
-  Ask,
-  Badge,
-  Card,
-  Command,
-  Detail,
-  Empty,
-  Facts,
-  List,
-  many,
-  Time,
-  type Tone,
-  Trouble,
-} from './parts.js';
+import { Ask, Badge, Card, Command, Empty, Facts, List, many, Time, type Tone, Trouble } from './parts.js';
 
 type Feature = Answers['features/:id']['feature'];
 
@@ -98,7 +85,7 @@ function Run({ at, commit, dirty, command, exit_code, not_run }: NonNullable<Fea
 }
 
 export const FeatureView = ({ id }: { id: string }) => (
-  <Detail route="features/:id" id={id} back={['features', 'all features']}>
+  <Ask route="features/:id" given={{ id }}>
     {({ feature, history, checkpoints }) => {
       const { status, tests = [], verified_by = [], last_run, last_pass, confirmed_at } = feature;
       const [, label, tone] = STATES.find(([name]) => name === status) ?? [status, status, 'neutral'];
@@ -127,5 +114,5 @@ export const FeatureView = ({ id }: { id: string }) => (
         </>
       );
     }}
-  </Detail>
+  </Ask>
 );

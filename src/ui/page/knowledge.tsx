@@ -1,18 +1,5 @@
 import { type Answers, linkTo } from './data.js';
-import {
-  Ask,
-  Badge,
-  Card,
-  Command,
-  Detail,
-  Facts,
-  List,
-  many,
-  ShortId,
-  short,
-  Time,
-  type Tone,
-} from './parts.js';
+import { Ask, Badge, Card, Command, Facts, List, many, ShortId, short, Time, type Tone } from './parts.js';
 
 type Known = Answers['knowledge']['known'][number];
 type Learning = Answers['knowledge']['learnings'][number];
@@ -113,7 +100,7 @@ export const KnowledgeView = () => (
 );
 
 export const ChainView = ({ id }: { id: string }) => (
-  <Detail route="knowledge/:id" id={id} back={['knowledge', 'all knowledge']}>
+  <Ask route="knowledge/:id" given={{ id }}>
     {({ knowledge, records, evidence }) => {
       const [tone, label] = KNOWN[knowledge.status];
       return (
@@ -163,5 +150,5 @@ export const ChainView = ({ id }: { id: string }) => (
         </>
       );
     }}
-  </Detail>
+  </Ask>
 );

@@ -6,7 +6,6 @@ import {
   bytes,
   Card,
   Command,
-  Detail,
   type Entry,
   Facts,
   List,
@@ -186,7 +185,7 @@ export const LedgerView = () => (
 );
 
 export const RecordView = ({ id }: { id: string }) => (
-  <Detail route="records/:id" id={id} back={['ledger', 'the ledger']}>
+  <Ask route="records/:id" given={{ id }}>
     {(entry) => (
       <Card title={`${entry.kind} ${short(entry.id)}`}>
         <Facts
@@ -202,5 +201,5 @@ export const RecordView = ({ id }: { id: string }) => (
         <Command line={`forge memory show ${short(entry.id)}`} />
       </Card>
     )}
-  </Detail>
+  </Ask>
 );

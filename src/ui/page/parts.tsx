@@ -199,29 +199,6 @@ export function List<T>({ items, none, command, entry, timeline = false }: ListP
   );
 }
 
-interface DetailProps<P extends keyof Answers> extends Omit<AskProps<P>, 'given'> {
-  id: string;
-  /** The view that it belongs to, and its name. */
-  back: readonly [view: string, name: string];
-}
-
-/** The view of one thing, with a way back to the list that it belongs to. */
-export const Detail = <P extends keyof Answers>({
-  route,
-  id,
-  back: [view, name],
-  children,
-}: DetailProps<P>) => (
-  <>
-    <p>
-      <a href={linkTo(view)}>‹ {name}</a>
-    </p>
-    <Ask route={route} given={{ id }}>
-      {children}
-    </Ask>
-  </>
-);
-
 interface FactsProps {
   /** An array holds what a person would type, one a line. */
   rows: readonly (readonly [name: string, value: ComponentChildren | readonly string[]])[];

@@ -1,7 +1,7 @@
 import { type Answers, linkTo } from './data.js';
 import { wordsOf } from './knowledge.js';
 import { recordEntry } from './ledger.js';
-import { Ask, Badge, Card, Detail, Empty, Facts, List, many, Time, type Tone } from './parts.js';
+import { Ask, Badge, Card, Empty, Facts, List, many, Time, type Tone } from './parts.js';
 
 export const KfrView = () => (
   <Ask route="kfr">
@@ -69,7 +69,7 @@ export const SessionsView = () => (
 );
 
 export const SessionView = ({ id }: { id: string }) => (
-  <Detail route="sessions/:id" id={id} back={['sessions', 'all sessions']}>
+  <Ask route="sessions/:id" given={{ id }}>
     {({ session, focus, kfr, answers, lessons, progress, commits, records }) => {
       const verdict = records.find(({ kind, execution }) => kind === 'cycle' && execution !== undefined);
       return (
@@ -112,5 +112,5 @@ export const SessionView = ({ id }: { id: string }) => (
         </>
       );
     }}
-  </Detail>
+  </Ask>
 );

@@ -26,7 +26,7 @@ export function renderStatus({ components }: Status, style: Style): string {
 }
 
 /** One line for a shell prompt, which reads it from a pipe: a mark per component, and the task. */
-export function renderShort({ components, task }: Status, style: Style): string {
+function renderShort({ components, task }: Status, style: Style): string {
   const marks = components.map(({ color }) => markOf(color, style)).join('');
   return ['forge', marks, ...(task === null ? [] : [task])].join(' ');
 }
@@ -137,7 +137,7 @@ function describeSession(
   return `${id}, ${when}${interrupted === undefined ? '' : `; interrupted: ${interrupted}`}`;
 }
 
-export function countFeatures(counts: NonNullable<Where['features']>): string {
+function countFeatures(counts: NonNullable<Where['features']>): string {
   const parts = Object.entries(counts).filter(([, count]) => count > 0);
   const total = parts.reduce((sum, [, count]) => sum + count, 0);
   if (total === 0) return 'none yet';

@@ -10,7 +10,7 @@ import { createFile } from '../core/files.js';
 import { startDetached } from '../core/process.js';
 import { harmless, jsonLine, oneLine } from '../core/text.js';
 import { type Forge, openForge, type Status, type Where } from '../index.js';
-import { countFeatures, factsOf, renderShort, renderStatus } from '../status/command.js';
+import { factsOf, renderStatus } from '../status/command.js';
 import type { EXPORTS } from './export.js';
 import { watchMemory } from './live.js';
 
@@ -114,14 +114,7 @@ function renderPanel(where: Where, status: Status, style: Style): string {
   ].join('\n');
 }
 
-const lineOf = ({ session, features, steps: [next] }: Where, status: Status, style: Style): string =>
-  [
-    renderShort({ ...status, task: session?.task ? oneLine(session.task, 80) : null }, style),
-    ...(features && Object.values(features).some(Boolean) ? [countFeatures(features)] : []),
-    ...(next === undefined ? [] : [`NEXT ${oneLine(next, 80)}`]),
-  ].join('  ');
-
-/** At a terminal, redraws one panel. Elsewhere, prints a line whenever it says something else, until nobody reads. */
+/** Draws one panel again after each change, until nobody reads. With --json it prints the status. */
 async function watch(call: Call): Promise<void> {
   const { flags, style, world } = call;
   const { places } = openForge(call.cwd, { world, dryRun: true });
@@ -139,19 +132,15 @@ async function watch(call: Call): Promise<void> {
     try {
       const { where, status } = await readPanel(call);
       const at = world.now().toISOString();
-      if (isLive) shown = call.onScreen(renderPanel(where, status, style), true);
-      else if (flags.json) send(`${jsonLine({ at, ...status })}\n`);
-      else {
-        const line = lineOf(where, status, style);
-        if (line !== shown) send(`${at}  ${line}\n`);
-        shown = line;
-      }
+      shown = flags.json
+        ? jsonLine({ at, ...status })
+        : call.onScreen(renderPanel(where, status, style), true);
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+      if (!isLive) return call.say(error.message);
       shown = call.onScreen(`${style.bad(error.message)}\n${error.hint ?? ''}`, true);
-      if (!isLive) call.say(error.message);
     }
-    if (isLive) send(`${CLEAR}${shown}\n`);
+    send(`${isLive ? CLEAR : ''}${shown}\n`);
   };
   // One after the other: a slow one must not overwrite a later one.
   let turn = draw();

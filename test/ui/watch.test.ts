@@ -18,15 +18,13 @@ function start(dir: string, args: readonly string[]): Watched {
 }
 
 describe('forge watch', () => {
-  it('VIS-01 prints a line in a pipe when what it says changes, without an escape, until Ctrl-C', async () => {
+  it('VIS-01 prints the panel in a pipe after each change, without an escape, until Ctrl-C', async () => {
     const project = await makeForge();
     const { child, lines, ended } = start(project.dir, ['watch']);
-    await expect.poll(() => lines().length).toBe(1);
-    expect(lines()[0]).toMatch(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}forge /);
+    await expect.poll(() => lines().join('\n')).toContain('Ctrl-C ends');
     await forgeJson(project, ['session', 'start', '--task', 'Build it']);
     await forgeJson(project, ['feature', 'add', 'F-1', 'Login']);
-    await expect.poll(() => lines().at(-1)).toContain('Build it  1 feature: 1 not_implemented');
-    expect(new Set(lines().map((line) => line.slice(24))).size).toBe(lines().length);
+    await expect.poll(() => lines().join('\n')).toMatch(/Build it[\s\S]*1 feature: 1 not_implemented/);
     expect(lines().join('')).not.toContain('\u001b');
     child.kill('SIGINT');
     expect(await ended).toBe(130);
@@ -47,7 +45,7 @@ describe('forge watch', () => {
   it.each([[['watch']], [['watch', '--json']]])('VIS-01 ends when nobody reads: forge %s', async (args) => {
     const project = await makeForge();
     const { child, lines, ended } = start(project.dir, args);
-    await expect.poll(() => lines().length).toBe(1);
+    await expect.poll(() => lines().length).toBeGreaterThan(0);
     child.stdout?.destroy();
     await forgeJson(project, ['session', 'start', '--task', 'Build it']);
     expect(await ended).toBe(0);

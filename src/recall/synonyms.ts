@@ -15,9 +15,7 @@ user account member customer
 admin administrator operator
 database db postgres postgresql mysql sqlite mariadb
 query sql statement
-table relation
 column field attribute
-index btree
 migration migrate schema-change alter
 transaction commit-rollback atomic
 deadlock lock contention mutex
@@ -37,13 +35,11 @@ memory ram heap
 leak grow unbounded
 disk storage volume filesystem
 full exhausted space quota
-cpu processor core load
 network connection socket tcp
 proxy gateway ingress nginx balancer
 dns hostname domain resolver
 certificate tls ssl https cert
 encrypt cipher encryption
-firewall port blocked
 server host machine node instance
 container docker image pod
 kubernetes k8s cluster
@@ -58,10 +54,8 @@ environment env variable
 test spec check
 flaky intermittent unstable unreliable random
 mock stub fake
-coverage covered
 ci pipeline workflow actions
 lint linter format formatter style
-type typing typescript
 null undefined nil none missing absent
 empty blank
 duplicate duplicated twice double repeated
@@ -73,14 +67,11 @@ midnight daylight dst
 currency money price amount cents
 rounding round precision decimal
 payment billing invoice charge stripe
-refund chargeback
 email mail smtp newsletter
 notification alert push
 webhook callback hook
 api endpoint route rest
-request call
 response reply answer
-header cookie
 json payload body
 upload file attachment
 download export
@@ -88,11 +79,8 @@ import ingest load
 csv spreadsheet excel
 pdf document
 image picture photo thumbnail
-video media
 search find lookup
-filter narrow
 page pagination cursor offset
-list enumerate
 delete remove drop erase
 create add insert new
 rename move
@@ -117,51 +105,33 @@ concurrency parallel race simultaneous
 thread goroutine process
 async asynchronous promise await
 event message
-stream pipe
 parse parser
 encode encoding utf unicode charset
 language locale translation i18n
-button click
-form input
 screen page view
 mobile phone ios android
 browser chrome safari firefox
 css stylesheet layout
 render paint draw
 theme dark colour color
-font typography
-accessibility screen-reader aria
 frontend client ui
 backend server api
 desktop tauri electron
 shell bash terminal
-windows win32
 linux debian ubuntu
-mac macos darwin
-script command
-permission chmod mode
-symlink link
 path folder directory
 architecture design structure
 decision choice decide
 rule invariant constraint must
-requirement need
 documentation docs readme
-example sample
 owner responsible
-team group
 review reviewer approve approval
 deprecated obsolete legacy old
 temporary temp interim workaround
 production prod live
-staging preview
 local localhost dev development
 feature-flag toggle flag
-experiment ab-test
-cost expensive bill
 quota limit
-region zone datacenter
-vendor supplier third-party
 `
   .trim()
   .split('\n')

@@ -71,18 +71,12 @@ async function exportMarkdown(open: () => Forge): Promise<string> {
     'Waits for a person': overview.decisions.map(
       ({ what, why, commands }) => `**${md(what)}**${why && `: ${md(why)}`}${typed(commands)}`,
     ),
-    Health: overview.health.map(
-      ({ name, color, reasons, fix }) => `**${name}**, ${color}: ${md(reasons.join('; '))}${typed(fix)}`,
-    ),
     Features: (features?.features ?? []).map(
       (feature) => `${md(feature.id)}: ${md(feature.name)}: ${md(evidenceOf(feature))}`,
     ),
     'Working memory': (kfr?.entries ?? []).map(
       ({ id, kind, text, requires_resolution }) =>
         `${id}, ${kind}${requires_resolution ? ', **open**' : ''}: ${md(text)}`,
-    ),
-    'Done in the last day': (copy.done?.done ?? []).map(
-      ({ what, id, text }) => `${what}${id === null ? '' : ` ${md(id)}`}: ${md(text)}`,
     ),
     'Rules, and whether they are approved on this machine': (knowledge?.rules ?? []).map(
       ({ text, state }) => `${md(text)} (${state === 'trusted' ? 'approved' : 'not approved'})`,

@@ -25,7 +25,6 @@ describe('forge export', () => {
       '- failure: retrying twice charges twice',
       '- The owner of the cart: Mira',
       '- Never charge twice (approved)',
-      '- lesson: retrying twice charges twice',
     ])
       expect(stdout).toContain(part);
     expect(stdout).toContain(

@@ -191,9 +191,6 @@ export const RecordView = ({ id }: { id: string }) => (
         <Facts
           rows={[
             ['id', entry.id],
-            ['tier', entry.tier],
-            ['n', entry.n],
-            ['at', entry.at],
             ['session', entry.session && <a href={linkTo('sessions', entry.session)}>{entry.session}</a>],
           ]}
         />

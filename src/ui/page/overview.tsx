@@ -17,14 +17,6 @@ import {
 
 type Overview = Answers['overview'];
 
-const PROMISES: Record<Overview['health'][number]['name'], string> = {
-  'long-term': 'what was learned and recorded',
-  'short-term': 'the work of this session',
-  features: 'what is promised, and proved',
-  git: 'history, and states to go back to',
-  linear: 'issues, and commits that name them',
-};
-
 function Now({ overview }: { overview: Overview }) {
   const { session, focus, next_steps, next_task, next_commands, project } = overview;
   const idle = session ? 'A session runs, without a task.' : 'Nothing: no session is running.';
@@ -221,7 +213,7 @@ export const OverviewView = ({ answer }: { answer: Answer<Overview> }) => (
           <List
             items={overview.health}
             entry={({ name, color, reasons, fix }) => ({
-              name: `${name}: ${PROMISES[name]}`,
+              name,
               badge: [color, color],
               text: reasons.join('\n'),
               commands: fix,

@@ -171,7 +171,7 @@ interface ListProps<T> {
   none?: string;
   command?: string;
   entry: (item: T) => Entry;
-  /** The list is drawn along a line of time, with a dot of the badge's tone. */
+  /** The list is drawn along a line of time. */
   timeline?: boolean;
 }
 
@@ -185,7 +185,7 @@ export function List<T>({ items, none, command, entry, timeline = false }: ListP
     <>
       <ul class={timeline ? 'timeline' : 'plain'}>
         {shown.map((one, i) => (
-          <li key={i} class={timeline ? one.badge?.[0] : undefined}>
+          <li key={i}>
             <EntryView {...one} />
           </li>
         ))}

@@ -198,7 +198,7 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     expect(await log.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
   });
 
-  it('VIS-02 shows 100,000 records a page at a time, and finds an old one', async () => {
+  it('VIS-02 shows 100,000 records a page at a time', async () => {
     const project = await makeForge();
     const forge = openForge(project.dir, { world: systemWorld(process.env, true) });
     for (let first = 0; first < CYCLES; first += BATCH)
@@ -221,8 +221,6 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     expect(await log.getByRole('listitem').count()).toBe(50);
     await page.getByRole('button', { name: 'Newer' }).click();
     await shows(`T-${CYCLES - 1}`);
-    await page.getByRole('searchbox', { name: 'Text' }).fill('T-31415');
-    await shows('T-31415 exit 0');
     expect(complaints).toEqual([]);
   });
 });

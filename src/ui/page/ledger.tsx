@@ -27,8 +27,6 @@ export const MEMORY: Record<Answers['overview']['memory']['status'], [tone: Tone
 
 type Row = Answers['log']['records'][number];
 
-export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'];
-
 function toneOf({ exit_code, classification, passed = [], failed = [] }: Row): Tone {
   if ((exit_code ?? 0) > 0 || classification === 'FAILURE' || failed.length > 0) return 'red';
   return exit_code === 0 || classification === 'SUCCESS' || passed.length > 0 ? 'green' : 'neutral';
@@ -48,43 +46,17 @@ const PAGE = 50;
 
 /** All records, a page at a time. An export has the newest ones. */
 function Log() {
-  const [{ tier, text, offset }, set] = useState({ tier: '', text: '', offset: 0 });
-  const answer = useAnswer('log', { tier, text, offset, limit: PAGE });
-  const query = new URLSearchParams({ ...(tier && { tier }), ...(text && { text }) });
-  const go = (to: number) => set({ tier, text, offset: to });
+  const [offset, setOffset] = useState(0);
+  const answer = useAnswer('log', { offset, limit: PAGE });
+  const hasMore = offset + PAGE < (answer.data?.total ?? 0);
   return (
-    <Card title="Log" aside={!isExported && <a href={`/api/log.csv?${query}`}>CSV</a>}>
+    <Card title="Log" aside={!isExported && <a href="/api/log.csv">CSV</a>}>
       {!isExported && (
         <p class="row">
-          <label>
-            Tier{' '}
-            <select
-              value={tier}
-              onChange={(event) => set({ tier: event.currentTarget.value, text, offset: 0 })}
-            >
-              <option value="">all</option>
-              {TIERS.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Text{' '}
-            <input
-              type="search"
-              value={text}
-              maxLength={100}
-              onInput={(event) => set({ tier, text: event.currentTarget.value, offset: 0 })}
-            />
-          </label>
-          <button type="button" disabled={offset === 0} onClick={() => go(offset - PAGE)}>
+          <button type="button" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
             Newer
           </button>
-          <button
-            type="button"
-            disabled={offset + PAGE >= (answer.data?.total ?? 0)}
-            onClick={() => go(offset + PAGE)}
-          >
+          <button type="button" disabled={!hasMore} onClick={() => setOffset(offset + PAGE)}>
             Older
           </button>
         </p>

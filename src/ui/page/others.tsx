@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { type Answers, linkTo } from './data.js';
-import { TIERS } from './ledger.js';
 import { Ask, bytes, Card, List, many, ShortId, Time, Trouble } from './parts.js';
 
 type Node = Answers['tree'];
@@ -146,6 +145,8 @@ export function RecallView({ question }: { question: string | undefined }) {
     </>
   );
 }
+
+const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'];
 
 /** A hit of a session, of its log or its working memory leads to the session. */
 function hitLink(source: string, id: string, session: string | null): string | undefined {

@@ -101,7 +101,7 @@ export interface SearchOptions {
  * documents and query give the same answer.
  */
 export function search(corpora: readonly Corpus[], query: Query, options: SearchOptions): Hit[] {
-  const corpus = new Corpora(corpora);
+  const corpus = combine(corpora);
   const wanted = widen(corpus, query, options);
   const isList = wanted.size === 0;
   const scored = score(corpus, wanted);
@@ -138,57 +138,37 @@ export function search(corpora: readonly Corpus[], query: Query, options: Search
 
 const BATCH = 50;
 
-class Corpora {
-  readonly size: number;
-  readonly groups: number;
-  private readonly length: number;
-  private readonly postings = new Map<string, readonly Posting[]>();
-
-  constructor(private readonly all: readonly Corpus[]) {
-    const sum = (pick: (corpus: Corpus) => number): number =>
-      all.reduce((total, corpus) => total + pick(corpus), 0);
-    this.size = sum(({ size }) => size);
-    this.length = sum(({ length }) => length);
-    this.groups = sum(({ groups }) => groups);
-  }
-
-  having(term: string): readonly Posting[] {
-    let found = this.postings.get(term);
-    if (!found) {
-      found = this.all.flatMap((corpus) => corpus.having(term));
-      this.postings.set(term, found);
-    }
-    return found;
-  }
-
-  frequency = (term: string): number => this.all.reduce((sum, corpus) => sum + corpus.frequency(term), 0);
-
-  /** 1 is the average. */
-  relativeLength = (length: number): number => (length * this.size) / Math.max(1, this.length);
-  relativeGroupLength = (length: number): number => (length * this.groups) / Math.max(1, this.length);
-
-  groupLength(group: number): number | null {
-    for (const corpus of this.all) {
-      const length = corpus.groupLength(group);
-      if (length !== null) return length;
-    }
-    return null;
-  }
-
-  allFacts = (): Facts[] => this.all.flatMap((corpus) => corpus.allFacts());
-  documents = (docs: readonly number[]): Map<number, Document> =>
-    new Map(this.all.flatMap((corpus) => [...corpus.documents(docs)]));
+function combine(all: readonly Corpus[]): Corpus {
+  const sum = (pick: (corpus: Corpus) => number): number =>
+    all.reduce((total, corpus) => total + pick(corpus), 0);
+  const postings = new Map<string, readonly Posting[]>();
+  return {
+    size: sum(({ size }) => size),
+    length: sum(({ length }) => length),
+    groups: sum(({ groups }) => groups),
+    having: (term) => {
+      const found = postings.get(term) ?? all.flatMap((corpus) => corpus.having(term));
+      postings.set(term, found);
+      return found;
+    },
+    frequency: (term) => sum((corpus) => corpus.frequency(term)),
+    groupLength: (group) => {
+      for (const corpus of all) {
+        const length = corpus.groupLength(group);
+        if (length !== null) return length;
+      }
+      return null;
+    },
+    allFacts: () => all.flatMap((corpus) => corpus.allFacts()),
+    documents: (docs) => new Map(all.flatMap((corpus) => [...corpus.documents(docs)])),
+  };
 }
 
 /** For each term of the query, the terms that count for it. */
 type Wanted = Map<string, Map<string, number>>;
 
 /** The query's terms, their synonyms, and terms that the project uses beside them (LTM-20). */
-function widen(
-  corpus: Corpora,
-  { terms }: Query,
-  { related = true, synonyms = true }: SearchOptions,
-): Wanted {
+function widen(corpus: Corpus, { terms }: Query, { related = true, synonyms = true }: SearchOptions): Wanted {
   const wanted: Wanted = new Map(terms.map((term) => [term, new Map([[term, 1]])]));
   const taken = new Set(terms);
   const add = (asked: string, term: string, weight: number): void => {
@@ -211,7 +191,7 @@ const MIN_OVERLAP = 1 / 3;
 const MAX_HAVING = 500;
 
 /** LTM-20: terms that occur with this one far more often than by chance. Deterministic, learned from the documents. */
-function relatedTo(corpus: Corpora, term: string): string[] {
+function relatedTo(corpus: Corpus, term: string): string[] {
   const having = corpus.having(term);
   if (having.length < MIN_TOGETHER || having.length > Math.min(MAX_HAVING, corpus.size / 10)) return [];
   const together = new Map<string, number>();
@@ -243,7 +223,7 @@ interface Scores {
 type Match = { weight: number; postings: readonly Posting[] };
 
 /** BM25 of documents, and of whole groups. */
-function score(corpus: Corpora, wanted: Wanted): Scores {
+function score(corpus: Corpus, wanted: Wanted): Scores {
   const scores: Scores = { facts: new Map(), own: new Map(), sessions: new Map(), terms: new Map() };
   for (const terms of wanted.values()) {
     const matches = [...terms].map(([term, weight]) => ({ weight, postings: corpus.having(term) }));
@@ -254,7 +234,7 @@ function score(corpus: Corpora, wanted: Wanted): Scores {
 
 /** Of the terms that count for one term of the query, the best counts. */
 function addScores(
-  corpus: Corpora,
+  corpus: Corpus,
   scores: Scores,
   matches: readonly Match[],
   size: number,
@@ -262,13 +242,15 @@ function addScores(
 ): void {
   const own = new Map<number, number>();
   const sessions = new Map<number, number>();
+  /** 1 is the average of so many. */
+  const relative = (length: number, count: number): number => (length * count) / Math.max(1, corpus.length);
   for (const { weight, postings } of matches) {
     const rarity = weight * inverseFrequency(postings.length, size);
     const counts = new Map<number, { count: number; length: number }>();
     for (const posting of postings) {
       const { doc, count, length } = posting;
       if (!scores.facts.has(doc)) scores.facts.set(doc, posting);
-      raise(own, doc, rarity * saturate(count, corpus.relativeLength(length)));
+      raise(own, doc, rarity * saturate(count, relative(length, corpus.size)));
       const whole = corpus.groupLength(groupOf(doc));
       const key = whole === null ? doc : groupOf(doc);
       const known = counts.get(key);
@@ -277,7 +259,7 @@ function addScores(
     }
     const rarityOfGroups = weight * inverseFrequency(counts.size, groups);
     for (const [key, { count, length }] of counts)
-      raise(sessions, key, rarityOfGroups * saturate(count, corpus.relativeGroupLength(length)));
+      raise(sessions, key, rarityOfGroups * saturate(count, relative(length, corpus.groups)));
   }
   for (const [doc, value] of own) {
     addTo(scores.own, doc, value);
@@ -298,7 +280,7 @@ const saturate = (count: number, relativeLength: number): number =>
   (count * (K1 + 1)) / (count + K1 * (1 - B + B * relativeLength));
 
 /** The text around a hit, and its whole session, are likely about the same subject. */
-function addContext(corpus: Corpora, { facts, own, sessions }: Scores): Map<number, number> {
+function addContext(corpus: Corpus, { facts, own, sessions }: Scores): Map<number, number> {
   const isLoose = (doc: number): boolean => corpus.groupLength(groupOf(doc)) === null;
   const best = [...own].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MAX_WITH_NEIGHBORS);
   const bound = best.filter(([doc]) => !isLoose(doc));
@@ -318,7 +300,7 @@ function addContext(corpus: Corpora, { facts, own, sessions }: Scores): Map<numb
 }
 
 /** A date in the query is a term of the matching documents from that time. */
-function addDate(corpus: Corpora, scores: Scores, date: string): void {
+function addDate(corpus: Corpus, scores: Scores, date: string): void {
   const postings = [...scores.own.keys()].flatMap((doc) => {
     const fact = scores.facts.get(doc) as Facts;
     const isThen = fact.at !== 0 && isWithin(new Date(fact.at).toISOString(), date);
@@ -341,7 +323,7 @@ function boost({ source, at }: Facts, now: number): number {
 
 /** The terms that matched, or those of the neighbor that passed on its score. */
 function explain(
-  corpus: Corpora,
+  corpus: Corpus,
   doc: number,
   document: Document,
   wanted: Wanted,

@@ -1,15 +1,13 @@
 import { join } from 'node:path';
 import { CHECKPOINT } from '../checkpoint/rules.js';
-import { formatArgv, splitCommand } from '../core/argv.js';
+import { formatArgv } from '../core/argv.js';
 import { type ForgeError, toForgeError } from '../core/error.js';
 import { FULL_DISK, isWritable, unreliableFileSystem } from '../core/files.js';
 import { strayLock } from '../core/lock.js';
 import * as paths from '../core/paths.js';
 import type { Format } from '../core/schema.js';
-import { presentCommands } from '../feature/feature.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { UNIT } from '../feature/tasks.js';
-import { missingTest } from '../feature/verify.js';
 import { must } from '../git/client.js';
 import { lastingLock } from '../git/commit.js';
 import { isShallow } from '../git/repository.js';
@@ -182,13 +180,6 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     },
   },
   {
-    severity: 'degraded',
-    expected: 'the test files of the features that pass',
-    why: 'without them nothing shows that they still pass',
-    fix: 'forge done --all',
-    look: findMissingTests,
-  },
-  {
     severity: 'advisory',
     expected: 'features and knowledge written by forge',
     why: 'agents are told to rely on it, and nobody has checked it; a commit accepts it',
@@ -302,17 +293,6 @@ const toFinding = ({ message, hint }: ForgeError) => ({
   observed: message.replace(/\.$/, ''),
   ...(hint === undefined ? {} : { commands: [hint] }),
 });
-
-/** Somebody removed or renamed them since the last run. */
-function findMissingTests(context: Context): Observed {
-  return readFeatures(context).flatMap((feature) => {
-    if (feature.status !== 'passing' || feature.override) return [];
-    const commands = presentCommands(context, feature) ?? [];
-    const [file] = commands.flatMap((line) => missingTest(context.layout.root, splitCommand(line)) ?? []);
-    const observed = `${feature.id} is marked passing, and its test ${file} is gone`;
-    return file === undefined ? [] : [{ observed, commands: [`forge done ${feature.id}`] }];
-  });
-}
 
 async function findDamaged(context: Context): Promise<Observed> {
   const found = await Promise.all(memoryReaders(context).map((read) => problemOf(context, read)));

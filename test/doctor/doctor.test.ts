@@ -38,37 +38,6 @@ describe('forge doctor', () => {
     );
   });
 
-  it('FEA-02 finds a passing feature whose test was removed', async () => {
-    const project = await makeForge();
-    project.write('tests/a.sh', 'test -e src/done\n');
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'sh tests/a.sh']);
-    project.write('src/done', '');
-    await forgeJson(project, ['done', 'A']);
-    expect((await doctor(project)).found.join()).not.toContain('is gone');
-    rmSync(project.path('tests/a.sh'));
-    const { found, commands } = await doctor(project);
-    expect(found).toContain('degraded: A is marked passing, and its test tests/a.sh is gone');
-    expect(commands).toContain('forge done A');
-  });
-
-  it('FEA-02 finds the test of a workspace in its folder', async () => {
-    const project = await makeForge();
-    const file = 'packages/b/test/x.test.sh';
-    project.write(file, '');
-    const ways = ['-w packages/b', '--workspace=packages/b', '--prefix packages/b', '-w @shop/b'];
-    const tests = [
-      ...ways.map((how) => `env -- echo ${how} -- test/x.test.sh`),
-      "sh -c 'cd packages/b && sh test/x.test.sh'",
-    ];
-    for (const test of tests) await forgeJson(project, ['feature', 'add', test, '--no-run', '--test', test]);
-    await forgeJson(project, 'done --all');
-    expect((await doctor(project)).found.join()).not.toContain('is gone');
-    rmSync(project.path(file));
-    const { found } = await doctor(project);
-    expect(found.filter((line) => line.endsWith(`its test ${file} is gone`))).toHaveLength(3);
-    expect(found.filter((line) => line.endsWith('is gone'))).toHaveLength(3);
-  });
-
   it('LAY-05 works without git, and reports the consequences', async () => {
     const plain = await makePlainForge();
     expect(await doctor(plain)).toEqual({

@@ -117,13 +117,6 @@ function release(path: string, mine: string): void {
   }
 }
 
-/** The lock, if nothing shows that its holder runs, and if nobody takes it over by itself. */
-export function strayLock(path: string, policy: LockPolicy): ForgeError | null {
-  const holder = readHolder(path);
-  const isStray = fs.existsSync(path) && !isStale(path, policy);
-  return isStray && (!holder || policy.liveness(holder) === 'unknown') ? heldBy(path) : null;
-}
-
 function heldBy(path: string): ForgeError {
   const holder = readHolder(path);
   const who = holder ? `process ${holder.pid} on ${oneLine(holder.host, 100)}` : 'another program';

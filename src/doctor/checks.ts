@@ -3,13 +3,11 @@ import { CHECKPOINT } from '../checkpoint/rules.js';
 import { formatArgv } from '../core/argv.js';
 import { type ForgeError, toForgeError } from '../core/error.js';
 import { FULL_DISK, isWritable, unreliableFileSystem } from '../core/files.js';
-import { strayLock } from '../core/lock.js';
 import * as paths from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { UNIT } from '../feature/tasks.js';
 import { must } from '../git/client.js';
-import { lastingLock } from '../git/commit.js';
 import { isShallow } from '../git/repository.js';
 import { loadGuard } from '../guard/guard.js';
 import { hooksStatus } from '../hooks/install.js';
@@ -244,28 +242,6 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
     look: (context) => {
       const command = findFullDisk(context);
       return command && { observed: FULL_DISK, commands: [command] };
-    },
-  },
-  {
-    severity: 'blocking',
-    expected: 'a lock only while forge writes',
-    why: 'commands that store something stop there',
-    fix: 'rm .forge/local/lock',
-    look: ({ layout, world }) => {
-      const lock = strayLock(paths.lockFile(layout), world);
-      const command = `${formatArgv(['rm', paths.lockFile(layout)])}   # if no other forge runs`;
-      return lock && { ...toFinding(lock), commands: [command] };
-    },
-  },
-  {
-    severity: 'degraded',
-    expected: 'a lock of the index only while git runs',
-    why: 'git changes nothing, so sessions end without a commit',
-    fix: 'rm .git/index.lock',
-    look: async ({ repository }) => {
-      const lock = repository && (await lastingLock(repository));
-      const observed = `${lock} is there: another git is at work, or was killed`;
-      return lock && { observed, commands: [`${formatArgv(['rm', lock])}   # if no git runs`] };
     },
   },
   {

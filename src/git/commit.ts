@@ -95,7 +95,7 @@ export async function whyNoCommit({
 }
 
 /** The lock of git's index, if it is there for two seconds. */
-export async function lastingLock({ gitDir }: Repository): Promise<string | null> {
+async function lastingLock({ gitDir }: Repository): Promise<string | null> {
   const lock = join(gitDir, 'index.lock');
   for (let waited = 0; existsSync(lock); waited += 100) {
     if (waited >= 2000) return lock;

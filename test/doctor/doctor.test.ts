@@ -1,4 +1,4 @@
-import { rmSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doctor, SERVERS, SETTINGS, wire } from '../support/doctored.js';
@@ -17,17 +17,6 @@ describe('forge doctor', () => {
       exitCode: 0,
     });
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-  });
-
-  it('B-39 names the lock of the index that a killed git left, and the command that removes it', async () => {
-    const project = await makeForge();
-    project.write('.git/index.lock', '');
-    const { found, commands, exitCode } = await doctor(project);
-    const lock = project.path('.git/index.lock');
-    expect(found).toEqual([`degraded: ${lock} is there: another git is at work, or was killed`]);
-    expect([commands, exitCode]).toEqual([[`rm ${lock}   # if no git runs`], 0]);
-    rmSync(lock);
-    expect((await doctor(project)).found).toEqual([]);
   });
 
   it('shows one block per finding', async () => {

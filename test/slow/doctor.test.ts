@@ -65,11 +65,6 @@ describe('forge doctor where something is damaged', () => {
       (p) => p.write('.git/index', 'junk'),
       /git ls-files: .*index.* → rm .*index\)" && git reset /,
     ],
-    [
-      'a lock that forge did not write',
-      (p) => p.write('.forge/local/lock', 'garbage'),
-      /lock is held by another program → rm \S*\/\.forge\/local\/lock /,
-    ],
     ['a link for .forge', (p) => linked(p), /\.forge is a symbolic link/],
   ];
 

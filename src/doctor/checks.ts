@@ -126,9 +126,7 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
       const made = await attempt(() => verifyReadOnly(context));
       if ('value' in made) return problemsOf(made.value).slice(0, 1).map(describeFinding);
       const why = 'memory cannot be verified, so no session starts';
-      // Another check reports a git that does not answer at all.
-      const isReported = made.problem.code.startsWith('git.') && 'problem' in (await lookInIndex(context));
-      return !isReported && { ...toFinding(made.problem), severity: 'blocking', why };
+      return { ...toFinding(made.problem), severity: 'blocking', why };
     },
   },
   {
@@ -302,24 +300,20 @@ export function memoryReaders(context: Context): (() => unknown)[] {
 }
 
 /** Looks at config.toml: what git does with it, it does with the folder. */
-const lookInIndex = ({ git, repository, layout }: Context): Promise<Attempt<string>> =>
-  attempt(async () => {
-    if (!git || !repository) return 'untracked';
-    const path = paths.shownFrom(repository.root, paths.configFile(layout));
-    const lists = async (...args: string[]): Promise<boolean> =>
-      (await must(git, ['ls-files', ...args, '--', path])) !== '';
-    if (await lists('--cached', '--others', '--ignored', '--exclude-standard')) return 'ignored';
-    return (await lists()) ? 'tracked' : 'untracked';
-  });
-
-async function lookAtTracking(context: Context): Promise<Observed> {
-  if (!context.repository || !context.git)
+async function lookAtTracking({ git, repository, layout }: Context): Promise<Observed> {
+  if (!repository || !git)
     return {
       observed: 'the project is not in a git repository',
       why: 'sessions end without a commit, and memory has no history to restore from',
       commands: ['git init'],
     };
-  const asked = await lookInIndex(context);
+  const path = paths.shownFrom(repository.root, paths.configFile(layout));
+  const lists = async (...args: string[]): Promise<boolean> =>
+    (await must(git, ['ls-files', ...args, '--', path])) !== '';
+  const asked = await attempt(async () => ({
+    isIgnored: await lists('--cached', '--others', '--ignored', '--exclude-standard'),
+    isTracked: await lists(),
+  }));
   if ('problem' in asked) {
     // A missing git is reported by another check.
     if (asked.problem.code === 'git.missing') return null;
@@ -327,14 +321,14 @@ async function lookAtTracking(context: Context): Promise<Observed> {
     const finding = { expected: 'a git that answers', why, commands: ['git status'] };
     return { ...finding, severity: 'blocking', ...toFinding(asked.problem) };
   }
-  if (asked.value === 'ignored')
+  if (asked.value.isIgnored)
     return {
       observed: 'git ignores .forge/',
       severity: 'degraded',
       why: 'what is learned stays on this machine, and git clean -x deletes it',
       commands: ['grep -n forge .gitignore .git/info/exclude'],
     };
-  return asked.value === 'untracked' && '.forge/ is not in git yet';
+  return !asked.value.isTracked && '.forge/ is not in git yet';
 }
 
 async function lookAtHooks(context: Context): Promise<Observed> {

@@ -136,16 +136,8 @@ export function recordedLate(input: CycleInput, change: Partial<CycleInput>): Cy
 export const afterFailedWrite = (input: CycleInput): CycleInput =>
   recordedLate(input, { governance_violations: [...(input.governance_violations ?? []), LATE_WRITE] });
 
-/** The items that fit into a record, which has at most 1 MB. */
-function fitting<T>(items: readonly T[], bytes: number): T[] {
-  let left = bytes;
-  return items.slice(0, 500).filter((item) => {
-    const size = Buffer.byteLength(JSON.stringify(item));
-    if (size > left) return false;
-    left -= size;
-    return true;
-  });
-}
+/** A record has at most 1 MB. */
+const MAX_ITEMS = 500;
 
 /** The runs of a cycle as its record has them. */
 export interface BoundEvidence {
@@ -153,18 +145,16 @@ export interface BoundEvidence {
   evidence_left_out?: number;
 }
 
-/** The runs that fit into a record, failures first if some do not. */
+/** The runs for a record, failures first if some are left out. */
 export function boundEvidence(runs: readonly Evidence[]): BoundEvidence {
+  if (runs.length <= MAX_ITEMS) return { evidence: [...runs] };
   const isPassed = ({ exit_code, not_run }: Evidence): boolean => exit_code === 0 && not_run === undefined;
   const sorted = runs.toSorted((a, b) => Number(isPassed(a)) - Number(isPassed(b)));
-  const kept = fitting(sorted, 256 * 1024);
-  if (kept.length === runs.length) return { evidence: [...runs] };
-  return { evidence: kept, evidence_left_out: runs.length - kept.length };
+  return { evidence: sorted.slice(0, MAX_ITEMS), evidence_left_out: runs.length - MAX_ITEMS };
 }
 
-/** The texts that fit into a record, each in one line. The last line counts the others. */
+/** The texts for a record, each in one line. The last line counts the others. */
 export function boundTexts(texts: readonly string[]): string[] {
-  const lines = texts.map((text) => oneLine(text, 500));
-  const kept = fitting(lines, 128 * 1024);
-  return kept.length === lines.length ? lines : [...kept, `and ${lines.length - kept.length} more`];
+  const kept = texts.slice(0, MAX_ITEMS).map((text) => oneLine(text, 500));
+  return kept.length === texts.length ? kept : [...kept, `and ${texts.length - kept.length} more`];
 }

@@ -4,14 +4,8 @@ import { parseJson } from '../core/json.js';
 import type { Feature } from './rules.js';
 
 const MAX_BYTES = 8 * 1024 * 1024;
-/** What decides how tests run, in files that also hold other settings: its name, the file, and how to read it. */
-const SETTINGS: readonly [string, string, (text: string) => string][] = [
-  ['the scripts of package.json', 'package.json', scriptsIn],
-  ['the pytest settings of pyproject.toml', 'pyproject.toml', pytestIn],
-  ['the pytest settings of setup.cfg', 'setup.cfg', pytestIn],
-];
 
-/** The files that the tests' commands name, and `SETTINGS`. */
+/** The files that the tests' commands name, and the scripts of package.json. */
 export function readTestFiles(root: string, features: readonly Feature[]): Readonly<Record<string, Buffer>> {
   const names = features.flatMap(({ tests = [] }) =>
     tests.flatMap((test) => {
@@ -24,10 +18,8 @@ export function readTestFiles(root: string, features: readonly Feature[]): Reado
     const bytes = tryRead(join(root, name));
     if (bytes) files[name] = bytes;
   }
-  for (const [name, file, read] of SETTINGS) {
-    const bytes = tryRead(join(root, file));
-    if (bytes) files[name] = Buffer.from(read(bytes.toString('utf8')));
-  }
+  const manifest = tryRead(join(root, 'package.json'));
+  if (manifest) files['the scripts of package.json'] = Buffer.from(scriptsIn(manifest.toString('utf8')));
   return files;
 }
 
@@ -57,10 +49,6 @@ function scriptsIn(manifest: string): string {
   } catch {
     return '';
   }
-}
-
-function pytestIn(text: string): string {
-  return (text.match(/^\[tool[.:]pytest.*\n(?:(?!\[).*\n?)*/gm) ?? []).join('');
 }
 
 const TEST_FILE =

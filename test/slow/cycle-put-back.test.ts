@@ -49,14 +49,8 @@ describe('what the command may not change', () => {
   it.each([
     ['conftest.py', 'conftest.py', 'echo "pass" > conftest.py'],
     ['a test that is gone', 'test/a.test.js', 'rm -r test'],
-    [
-      'pyproject.toml',
-      'the pytest settings of pyproject.toml',
-      `printf '[tool.pytest.ini_options]\\naddopts = "-p x"\\n' >> pyproject.toml`,
-    ],
   ])('GOV-05 a change of %s makes no SUCCESS', async (_file, named, script) => {
     const project = await ready();
-    project.write('pyproject.toml', '[project]\nname = "x"\n');
     project.write('test/a.test.js', '');
     commitAll(project);
     const result = await cycle(project, sh(`${script}; touch done`));

@@ -106,29 +106,24 @@ export async function findSymptoms(dir: string, world: World, { agents }: Doctor
 const once = (symptoms: readonly Symptom[]): Symptom[] =>
   symptoms.filter(({ observed }, i) => symptoms.findIndex((other) => other.observed === observed) === i);
 
-export interface FixInput extends DoctorInput {
-  /** Is shown the fixes before they are made. Throws to refuse them. */
-  confirm?(fixes: Fix[]): Promise<void>;
-}
-
 /** What was done, and what is still wrong. */
 export interface Fixed extends Diagnosis {
   fixes: (Fix & { done: boolean; problem?: string })[];
 }
 
-/** Merges the conflicts in state files (LAY-09), one after the other. A merge that fails does not stop the others. */
+/**
+ * Merges the conflicts in state files (LAY-09), one after the other. A merge that fails does not stop the others. It asks
+ * nothing: each answer has what was chosen, and how to undo it.
+ */
 export async function fixConflicts(
   dir: string,
   world: World,
-  { confirm, ...input }: FixInput,
+  input: DoctorInput,
   dryRun: boolean,
 ): Promise<Fixed> {
   const conflicts = await valueOr([], () => findConflicts(openContext(dir, world, dryRun)));
-  const plans = conflicts.flatMap(({ fix }) => fix ?? []);
-  const shownFixes = plans.map(({ act: _, ...fix }) => fix);
-  if (!dryRun && plans.length > 0) await confirm?.(shownFixes);
   const fixes: Fixed['fixes'] = [];
-  for (const { act, ...fix } of plans) {
+  for (const { act, ...fix } of conflicts.flatMap((conflict) => conflict.fix ?? [])) {
     const made = dryRun ? null : await attempt(act);
     if (made && 'problem' in made) fixes.push({ ...fix, done: false, problem: made.problem.message });
     else fixes.push({ ...fix, done: made !== null });

@@ -1,7 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { fixConflicts } from '../../src/index.js';
-import { atTerminal } from '../support/e2e-terminal.js';
 import { type Fault, hasShim, strikeEach } from '../support/faults.js';
 import {
   BASE,
@@ -35,34 +33,19 @@ import { typedJson } from '../support/typed.js';
 const FILE = featureFile('A');
 
 describe('LAY-09 forge doctor --fix', () => {
-  it('shows everything first, and changes nothing without confirmation', async () => {
+  it('shows what it would choose and how to undo it, and with --dry-run changes nothing', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
     const before = snapshot(project.dir);
-    const asked = await runForge(project, ['doctor', '--fix']);
-    expect(asked.exitCode).toBe(3);
-    expect(asked.stderr).toMatch(/^will merge both sides of \.forge\S*features\.d\/A\.json, and tell git/);
-    expect(asked.stderr).toMatch(/A name +→ ours +ours ours +theirs a +\(ours: only it changed\)/);
-    expect(asked.stderr).toContain('undo  git checkout --merge -- .forge/memory/long-term/features.d/A.json');
-    const error = await forgeError(project, ['doctor', '--fix']);
-    expect(error).toMatchObject({
-      exitCode: 3,
-      code: 'doctor.unconfirmed',
-      fixes: [{ choices: expect.anything() }],
-    });
-    const dry = await runForge(project, ['doctor', '--fix', '--dry-run']);
-    expect([dry.exitCode, dry.stdout]).toEqual([1, expect.stringContaining('would merge')]);
+    const { stdout, exitCode } = await runForge(project, ['doctor', '--fix', '--dry-run']);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^would merge both sides of \.forge\S*features\.d\/A\.json, and tell git/);
+    expect(stdout).toMatch(/A name +→ ours +ours ours +theirs a +\(ours: only it changed\)/);
+    expect(stdout).toContain('undo  git checkout --merge -- .forge/memory/long-term/features.d/A.json');
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-  });
-
-  it('does not change a file that changed after it was shown', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    git(project, 'merge', 'other');
-    const confirm = async (): Promise<void> => project.write(FILE, `${project.read(FILE)}\n`);
-    const { fixes } = await fixConflicts(project.dir, { confirm });
-    expect(fixes.map(({ done }) => done)).toEqual([false]);
-    expect(project.read(FILE)).toContain('<<<<<<<');
-    expect((await fixConflicts(project.dir)).fixes.map(({ done }) => done)).toEqual([true]);
+    const made = await runForge(project, ['doctor', '--fix']);
+    expect(made.stdout).toMatch(/^✓ done: merge both sides .*\n.*\n {4}A name +→ ours .*\n/);
+    expect(made.exitCode).toBe(0);
   });
 
   it('fails while memory is halted, with the reason', async () => {
@@ -112,9 +95,8 @@ describe('LAY-09 forge doctor --fix', () => {
     expect(unmerged(project).split('\n')).toHaveLength(3);
     const text = project.read(FILE).replace('"name": "ours"', '"name": "MINE"');
     project.write(FILE, text);
-    const { stderr } = await runForge(project, ['doctor', '--fix']);
-    expect(stderr).toContain('the current file, with your edits, is kept in .git/forge/conflicts');
     const { fixes } = await fix(project);
+    expect(fixes[0]?.what).toContain('the current file, with your edits, is kept in .git/forge/conflicts');
     expect(stored(project)).toEqual(MERGED);
     expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
     expect([project.read(FILE), unmerged(project) === '']).toEqual([text, false]);
@@ -150,25 +132,7 @@ describe('LAY-09 forge doctor --fix', () => {
   });
 });
 
-const ASK = ['doctor', '--fix'];
-
-describe('forge doctor --fix, with a person', () => {
-  it('LAY-09 shows its plan, asks, and acts only after a yes', async () => {
-    const project = await makeConflict();
-    const before = project.read(FILE);
-    const no = await atTerminal(project, ASK, [['Do it?', 'n\r']]);
-    expect([no.exitCode, project.read(FILE)]).toEqual([3, before]);
-    expect(no.shown.indexOf('name')).toBeLessThan(no.shown.indexOf('Do it?'));
-    expect(no.shown).toContain('Canceled: this needs confirmation (--yes).');
-    const stopped = await atTerminal(project, ASK, [['Do it?', '\u0003']]);
-    expect([stopped.exitCode, project.read(FILE)]).toEqual([130, before]);
-    const yes = await atTerminal(project, ASK, [['Do it?', 'y\r']]);
-    expect([yes.exitCode, project.git('ls-files', '-u')]).toEqual([0, '']);
-    expect(yes.shown).toContain('done:');
-    // The choices are in the question.
-    expect(yes.shown.match(/ours .* theirs /g)).toHaveLength(1);
-  });
-
+describe('forge doctor --fix, beside others', () => {
   it('LAY-09 of two concurrent runs one does the work, and both succeed', async () => {
     const project = await makeConflict();
     const start = (): Promise<number | null> =>
@@ -182,14 +146,14 @@ describe('forge doctor --fix, with a person', () => {
   it('LAY-09 a closed reader does not interrupt the work', async () => {
     const project = await makeConflict();
     const env = { XDG_STATE_HOME: makeFolder() };
-    run(project.dir, 'sh', ['-c', 'forge doctor --fix --yes | true'], { env });
+    run(project.dir, 'sh', ['-c', 'forge doctor --fix | true'], { env });
     expect(storedFeature(project, 'A')?.name).toBe('ours');
   });
 });
 
 /* `forge doctor --fix`, killed or with a disk error at each call that changes something. */
 
-const FIX = ['doctor', '--fix', '--yes'];
+const FIX = ['doctor', '--fix'];
 const kept = (project: Project): string[] =>
   existsSync(project.path(KEPT))
     ? readdirSync(project.path(KEPT))

@@ -72,7 +72,7 @@ describe('forge doctor where something is damaged', () => {
     const project = await makeForge();
     damage(project);
     const before = snapshot(project.dir);
-    for (const args of [[], ['--agent'], ['--fix', '--yes']]) {
+    for (const args of [[], ['--agent'], ['--fix']]) {
       const { exitCode, found: told } = await look(project, args);
       expect([args, exitCode]).toEqual([args, 1]);
       expect(told.filter((text) => /^blocking/.test(text)).join('\n')).toMatch(expected);

@@ -223,7 +223,7 @@ describe('conflict markers', () => {
       });
     expect(stderr).toContain(`nothing was committed\n  ${file}\n    → ${command} && forge doctor --fix\n`);
     project.git(...command.split(' ').slice(1));
-    expect(runBinary(project.dir, ['doctor', '--fix', '--yes']).stdout).toContain('done: merge both sides');
+    expect(runBinary(project.dir, ['doctor', '--fix']).stdout).toContain('done: merge both sides');
     expect(flow.keep('merge', '--continue')).toMatchObject({ exitCode: 0 });
   });
 

@@ -69,7 +69,7 @@ const ALLOWED_IN_PART: string[][] = [
   ['feature', 'edit', 'D', '--priority', '1'],
   ['recover', '--plan'],
   ['recover', '--list'],
-  ['doctor', '--fix', '--yes'],
+  ['doctor', '--fix'],
   ['hook', 'claude', 'stop'],
 ];
 const ALLOWED = [

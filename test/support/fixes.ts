@@ -10,8 +10,7 @@ export const KEPT = '.git/forge/conflicts';
 export const fix = (
   project: Project,
   options: RunOptions = {},
-): Promise<Answer & { exitCode: number | null }> =>
-  forgeFound<Answer>(project, ['doctor', '--fix', '--yes'], options);
+): Promise<Answer & { exitCode: number | null }> => forgeFound<Answer>(project, ['doctor', '--fix'], options);
 
 export const findings = async (project: Project): Promise<string[]> => {
   const { findings: all } = await forgeFound<Diagnosis>(project, ['doctor']);

@@ -87,6 +87,8 @@ export const findingsFolder = inForge('local', 'findings');
 export const findingsFile = (layout: Layout, session: string): string =>
   join(findingsFolder(layout), `${session}.jsonl`);
 export const knownFile = inForge('local', KNOWN);
+/** The briefing and the observations of the command of a cycle, while it runs. */
+export const builderFolder = inForge('local', 'cycle');
 /** How the last cycles of open tasks failed. */
 export const triesFile = inForge('local', 'tries.json');
 /** The search index, which a reader may delete at any time. `recallStampFile` says which one forge made here. */

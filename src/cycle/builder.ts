@@ -1,12 +1,10 @@
-import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { commandEnvironment } from '../core/environment.js';
-import { ForgeError, outside, SyntaxProblem, systemCode } from '../core/error.js';
+import { ForgeError, SyntaxProblem } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { parseJson } from '../core/json.js';
-import { cycleFile, initScript } from '../core/paths.js';
+import { builderFolder, cycleFile, initScript, type Layout } from '../core/paths.js';
 import { type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
 import { checkInput, decodeUtf8 } from '../core/schema.js';
 import { escapeControls, lastBytes, oneLine, plural } from '../core/text.js';
@@ -24,34 +22,8 @@ import { type CycleFacts, NO_TASK } from './rules.js';
 
 type RunWatch = Pick<ProcessOptions, 'onOutput' | 'stop'>;
 
-/** A private folder with the builder's briefing and its observations. The key is that of the cycle. */
-const folderOf = (key: string): string => join(tmpdir(), `forge-cycle-${key}`);
-const briefingFile = (key: string): string => join(folderOf(key), 'briefing.md');
-const observationsFile = (key: string): string => join(folderOf(key), 'observations.jsonl');
-
-/** Exit 6 when it cannot be written. */
-export function fillBuilderFolder(key: string, text = ''): void {
-  try {
-    if (!fs.existsSync(folderOf(key))) fs.mkdirSync(folderOf(key), { mode: 0o700 });
-    fs.writeFileSync(briefingFile(key), text, { mode: 0o600 });
-    fs.writeFileSync(observationsFile(key), '', { mode: 0o600 });
-  } catch (cause) {
-    const why = systemCode(cause) ?? (cause as Error).message;
-    throw outside('cycle.folder', `The folder for the command could not be made in ${tmpdir()}: ${why}.`, {
-      hint: 'TMPDIR=/tmp forge cycle -- COMMAND   # TMPDIR must be a folder that you can write to',
-      cause,
-    });
-  }
-}
-
-/** The folder of a killed cycle, too. */
-export function removeBuilderFolder(key: string): void {
-  try {
-    if (fs.lstatSync(folderOf(key)).isDirectory()) fs.rmSync(folderOf(key), { recursive: true, force: true });
-  } catch {
-    // The system clears its temporary folder.
-  }
-}
+const briefingFile = (layout: Layout): string => join(builderFolder(layout), 'briefing.md');
+const observationsFile = (layout: Layout): string => join(builderFolder(layout), 'observations.jsonl');
 
 /** The caller's environment without forge's own keys, as a BUILDER: for everything that runs what a builder wrote. */
 export function asBuilder(env: Record<string, string | undefined>): Record<string, string> {
@@ -98,13 +70,15 @@ export async function briefBuilder(
 
 /** Runs the command as a BUILDER in the caller's environment. */
 export async function runCommand(
-  { layout, world }: Context,
+  { disk, layout, world }: Context,
   { key, task_id }: { key: string; task_id: string },
   { argv, briefing, ...options }: { argv: readonly string[]; timeoutMs: number; briefing: string } & RunWatch,
 ): Promise<ProcessRun> {
-  fillBuilderFolder(key, briefing);
+  // One cycle runs here at a time. These may be the files of a killed one.
+  disk.replaceMoved(briefingFile(layout), Buffer.from(briefing));
+  disk.replaceMoved(observationsFile(layout), Buffer.alloc(0));
   const own = { FORGE_CYCLE: key, FORGE_TASK: task_id };
-  const files = { FORGE_BRIEFING: briefingFile(key), FORGE_OBSERVATIONS: observationsFile(key) };
+  const files = { FORGE_BRIEFING: briefingFile(layout), FORGE_OBSERVATIONS: observationsFile(layout) };
   const env = { ...asBuilder(world.env), ...own, ...files };
   return runProcess(argv, { cwd: layout.root, env, input: briefing, ...options });
 }
@@ -148,14 +122,17 @@ function instruct(task: string[], judgment: string, candidates: readonly Pattern
 const MAX_OBSERVATION_BYTES = 64 * 1024;
 const MAX_LINES = 100;
 
-/** Reads the lines that the command left in FORGE_OBSERVATIONS. The guard checks each. */
-export function readObservations(context: Context, key: string): Observations {
+/** Takes the lines that the command left in FORGE_OBSERVATIONS. The guard checks each. */
+export function takeObservations(context: Context): Observations {
+  const { disk, layout } = context;
   let text: string;
   try {
-    const bytes = readTarget(observationsFile(key), MAX_OBSERVATION_BYTES) ?? Buffer.alloc(0);
+    const bytes = readTarget(observationsFile(layout), MAX_OBSERVATION_BYTES) ?? Buffer.alloc(0);
     text = decodeUtf8(bytes, 'observations');
   } catch (error) {
     return { ...noObservations(), problems: [`observations: ${(error as Error).message} None was used.`] };
+  } finally {
+    for (const path of [briefingFile(layout), observationsFile(layout)]) disk.remove(path);
   }
   const found = parseObservations(text, (line) => whyRefused(context, line));
   for (const id of found.confirmed) {

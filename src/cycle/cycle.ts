@@ -17,15 +17,7 @@ import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, orWarn, readConfig, requireSupervisor } from '../project/project.js';
 import { isAbout } from '../session/rules.js';
 import { showFocus } from '../session/running.js';
-import {
-  briefBuilder,
-  fillBuilderFolder,
-  noObservations,
-  readObservations,
-  removeBuilderFolder,
-  runCommand,
-  runInitScript,
-} from './builder.js';
+import { briefBuilder, noObservations, runCommand, runInitScript, takeObservations } from './builder.js';
 import { type Evaluation, evaluate, readFacts, reopen } from './evaluation.js';
 import { keepLastTry, readLastTry, triedTwice } from './last-try.js';
 import { reportCycle, storeCycle } from './report.js';
@@ -68,9 +60,7 @@ export async function runCycle(
     return await runStages(run);
   } catch (error) {
     // Nothing ran yet: there was no cycle. Later, the next cycle records that this one was interrupted.
-    const isEarly = run.ran === null;
-    if (isEarly && error instanceof ForgeError) dropMark(run);
-    else removeBuilderFolder(run.mark.key);
+    if (run.ran === null && error instanceof ForgeError) dropMark(run);
     throw error;
   } finally {
     clearInterval(alive);
@@ -100,7 +90,6 @@ async function runStages(run: CycleRun): Promise<CycleResult> {
     // Unreadable files are refused before anything runs. A person's edits of features.json come first.
     readConfig(run.context);
     updateFeatures(run.context);
-    fillBuilderFolder(run.mark.key);
     return {};
   });
   await inStage(run, 'environment', () => prepare(run));
@@ -176,11 +165,11 @@ async function execute(run: CycleRun): Promise<StageOutcome> {
     ...{ argv: input.command, timeoutMs, briefing },
     ...outputOf(run),
   });
+  run.observations = takeObservations(context);
   const program = input.command[0] ?? '';
   if (!ran.started)
     throw usage('cycle.not_started', `${oneLine(program, 200)}: ${ran.ended}; no cycle was recorded.`);
   run.ran = ran;
-  run.observations = readObservations(context, mark.key);
   // The program's name, if it is safe for the record.
   const [name = 'the command'] = /^[\w.+-]{1,64}$/.exec(program.split('/').at(-1) ?? '') ?? [];
   if (ran.ended !== undefined) return { status: 'failed', note: `${name}: ${ran.ended}` };

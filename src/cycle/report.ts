@@ -21,7 +21,7 @@ import { readRunning } from '../session/running.js';
 import { addProgress } from '../session/store.js';
 import { CYCLE_COMMANDS } from '../trust/approvals.js';
 import { requireTrust } from '../trust/trust.js';
-import { asBuilder, guardText, removeBuilderFolder } from './builder.js';
+import { asBuilder, guardText } from './builder.js';
 import type { Evaluation } from './evaluation.js';
 import {
   type CycleReport,
@@ -117,7 +117,6 @@ export async function reportCycle(
     // After the record and the progress line, which belong in the commit.
     if (recorded) Object.assign(report, await keepCycle(run, evaluation, recorded, progressLine(result)));
     if (recorded) dropMark(run);
-    else removeBuilderFolder(run.mark.key);
     return { note: describeKept(report) };
   });
   stages.push({ name: 'sleep', status: 'skipped', duration_ms: 0 });

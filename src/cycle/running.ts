@@ -12,7 +12,7 @@ import { CycleInput, recordedLate, Stage } from '../learning/evaluation.js';
 import { recordCycle } from '../learning/record.js';
 import { type Context, timestamp } from '../project/project.js';
 import { judgeHere } from '../session/running.js';
-import { type Observations, removeBuilderFolder } from './builder.js';
+import type { Observations } from './builder.js';
 import { type CycleFacts, NO_TASK } from './rules.js';
 
 /** LTM, "Architectural Position": the stages of the governed loop, in order. */
@@ -67,7 +67,6 @@ export function takeMark(context: Context, mark: CycleMark): void {
 }
 
 function recordInterrupted(context: Context, left: CycleMark): void {
-  removeBuilderFolder(left.key);
   const input = interruptedInput(left);
   const { cycle, known } = recordCycle(context, input);
   const now = `Cycle ${cycle} was interrupted. It is recorded now, as ${input.classification}.`;
@@ -124,7 +123,6 @@ export function updateMark(run: CycleRun, change: Partial<CycleMark>): void {
 /** The cycle is recorded, or was refused before anything ran. */
 export function dropMark({ context, mark }: CycleRun): void {
   const { disk } = context;
-  removeBuilderFolder(mark.key);
   disk.withLock(() => {
     const found = readMark(context);
     if (!found || found.key === mark.key) disk.remove(cycleFile(disk.layout));

@@ -3,18 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  cycle,
-  MARK,
-  noteOf,
-  ready,
-  refusal,
-  type Stored,
-  sh,
-  storedCycles,
-  trust,
-} from '../support/cycles.js';
-import { errorIn, forgeJson, runBinary, runForge } from '../support/forge.js';
+import { cycle, noteOf, ready, refusal, type Stored, sh, storedCycles, trust } from '../support/cycles.js';
+import { forgeJson, runBinary, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { isSoak } from '../support/kills.js';
 import { logOf } from '../support/memory.js';
@@ -42,7 +32,7 @@ describe('forge cycle', () => {
     const project = await ready();
     const env = { API_TOKEN: 'kept', FORGE_TRUST: 'x'.repeat(64), FORGE_ROLE: 'supervisor' };
     const out = makeFolder();
-    const script = `env > ${out}/env; cat > ${out}/stdin; cat "$FORGE_BRIEFING" > ${out}/file; stat -c %a "$(dirname "$FORGE_BRIEFING")" > ${out}/mode; dirname "$FORGE_BRIEFING" > ${out}/folder`;
+    const script = `env > ${out}/env; cat > ${out}/stdin; cat "$FORGE_BRIEFING" > ${out}/file; echo "$FORGE_BRIEFING" > ${out}/path`;
     await cycle(project, sh(script), { env });
     const read = (name: string): string => readFileSync(join(out, name), 'utf8');
     expect(read('env')).toMatch(/^API_TOKEN=kept$/m);
@@ -52,8 +42,7 @@ describe('forge cycle', () => {
     expect(read('env')).not.toMatch(/^FORGE_TRUST=/m);
     expect(read('stdin')).toBe(read('file'));
     expect(read('stdin')).toMatch(/FORGE briefing[\s\S]*- Task: "A: a"[\s\S]*FORGE_OBSERVATIONS/);
-    expect(read('mode')).toBe('700\n');
-    expect(existsSync(read('folder').trim())).toBe(false);
+    expect(existsSync(read('path').trim())).toBe(false);
   });
 
   it('B-92 leaves control sequences out of the shown and the stored output, and keeps its end', async () => {
@@ -81,26 +70,6 @@ describe('forge cycle', () => {
 
 const storedTasks = (cycles: Awaited<ReturnType<typeof storedCycles>>): unknown[] =>
   cycles.map(({ execution }) => execution.task_id);
-
-describe('the folder of the command', () => {
-  it('B-93 GOV-01 is needed: without it nothing runs, and no cycle is recorded', async () => {
-    const project = await ready();
-    project.write('.forge/init.sh', '#!/bin/sh\ntouch ran\n');
-    await trust(project);
-    const env = { TMPDIR: '/nonexistent' };
-    const failed = runBinary(project.dir, ['cycle', '--json', ...sh('touch ran')], { env });
-    expect(errorIn(failed)).toMatchObject({
-      exitCode: 6,
-      kind: 'outside',
-      code: 'cycle.folder',
-      message: 'The folder for the command could not be made in /nonexistent: ENOENT.',
-      hint: expect.stringMatching(/^TMPDIR=\/tmp forge cycle -- COMMAND/),
-    });
-    expect([project.has('ran'), project.has(MARK)]).toEqual([false, false]);
-    const next = runBinary(project.dir, ['cycle', '--json', ...sh('touch done')]);
-    expect(JSON.parse(next.stdout)).toMatchObject({ cycle: 1, classification: 'SUCCESS', warnings: [] });
-  });
-});
 
 describe('effects of the command on forge', () => {
   it('B-07 refuses its memory writes, and allows progress, focus and verify', async () => {

@@ -159,51 +159,45 @@ export const readLearnings = (disk: Disk): Learning[] => [
   ...knownLearnings(readEntries(disk, LEARNED_LIST).entries).values(),
 ];
 
-/** An invariant is a sentence: the rest of a longer line is ignored. Characters. */
-const MAX_LINE = 2000;
-const MAX_SHOWN = 400;
-/** For one invariant, with its nested items. */
-const MAX_PARTS = 20;
+/** An invariant is a sentence: the rest of a longer one is ignored. Characters. */
+const [MAX_LINE, MAX_SHOWN] = [2000, 1000];
 
 /** One that is not closed is text. */
 const COMMENT = /<!--(?:(?!<!--)[\s\S])*?-->/g;
 const FENCED =
   /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,}).*(?:\n.*)*?(?:\n[ \t]*\1[`~]*[ \t]*$|(?![\s\S]))/gm;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
-const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(.*))?$/;
+const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(.*))?$/;
 
 /**
- * The rules of `architecture.md`, which people write: the list items of sections "Invariants". Nested items are on separate
- * lines, after `  - `. Reads any text. Knows headings with `#`, lists, code fences and comments.
+ * The rules of `architecture.md`, which people write: the list items of sections "Invariants", with what is indented below
+ * them. Reads any text. Knows headings with `#`, lists, code fences and comments.
  */
 export function parseInvariants(text: string): string[] {
-  const items: { indent: number; parts: string[] }[] = [];
+  const items: string[] = [];
   /** Level of the section "Invariants" that is being read. */
   let within: number | null = null;
-  let item: (typeof items)[number] | null = null;
-  let isAfterBlank = true;
+  let [isOpen, isAfterBlank] = [false, true];
   const prose = text.replace(/\r\n?/g, '\n').replace(COMMENT, '').replace(FENCED, '');
   for (const whole of prose.split('\n')) {
     const line = whole.slice(0, MAX_LINE);
-    const [heading, found, indent] = [HEADING.exec(line), ITEM.exec(line), indentOf(line)];
+    const [heading, found, words] = [HEADING.exec(line), ITEM.exec(line), line.trim()];
+    const isBelow = isOpen && /^(?: {2}|\t)/.test(line);
     if (heading) {
       const level = heading[1]?.length ?? 1;
-      item = null;
       if (within === null || level <= within) within = isInvariants(heading[2] ?? '') ? level : null;
-    } else if (found && item && indent > item.indent + 1)
-      item.parts.push(`${'  '.repeat(Math.floor((indent - item.indent) / 2))}- ${found[1] ?? ''}`);
-    else if (found && (item || indent < 4)) {
-      item = { indent, parts: [found[1] ?? ''] };
-      if (within !== null) items.push(item);
-    } else if (item && isAfterBlank && indent === 0 && line.trim() !== '') item = null;
-    else if (item && line.trim() !== '') item.parts.push(`${item.parts.pop()} ${line.trim()}`);
-    isAfterBlank = line.trim() === '';
+      isOpen = false;
+    } else if (found && !isBelow) {
+      isOpen = within !== null;
+      if (isOpen) items.push(found[1] ?? '');
+    } else if (isOpen && words !== '') {
+      isOpen = isBelow || !isAfterBlank;
+      if (isOpen) items.push(`${items.pop()} ${words}`);
+    }
+    isAfterBlank = words === '';
   }
-  const shown = (part: string): string => part.slice(0, part.search(/\S|$/)) + oneLine(part, MAX_SHOWN);
-  return items.map(({ parts }) => parts.slice(0, MAX_PARTS).map(shown).join('\n').trim()).filter(Boolean);
+  return items.map((item) => oneLine(item.slice(0, MAX_LINE), MAX_SHOWN).trim()).filter(Boolean);
 }
-
-const indentOf = (line: string): number => /^[ \t]*/.exec(line)?.[0].replaceAll('\t', '    ').length ?? 0;
 
 /** "Invariants", "3. System invariants (never break)", "Invariants of the store"; not "Why invariants matter". */
 function isInvariants(title: string): boolean {

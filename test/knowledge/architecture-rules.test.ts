@@ -64,7 +64,7 @@ describe('the invariants of architecture.md', () => {
       'plus',
       'numbered, goes on lazily',
       'to do',
-      'parent\n  - child\n    - grandchild\n    - tab still the parent’s',
+      'parent - child - grandchild - tab still the parent’s',
       '**last**',
     ]);
   });
@@ -104,9 +104,9 @@ describe('the invariants of architecture.md', () => {
       'a<U+202E>b<U+200B>c<U+001B>[2J',
     ]);
     const [long = ''] = invariants(`# Invariants\n- ${'x'.repeat(5_000_000)}`);
-    expect([long.length, long.at(-1)]).toEqual([400, '…']);
+    expect([long.length, long.at(-1)]).toEqual([1000, '…']);
     const many = `# Invariants\n- top\n${'  - below\n'.repeat(1000)}`;
-    expect(invariants(many)[0]?.split('\n')).toHaveLength(20);
+    expect(invariants(many)[0]).toHaveLength(1000);
   });
 
   it.each(['', '\n', '#', '- x', '```', '<!--', '# Invariants', '## \n===\n', '\u0000\ufffd'])(

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { CHECKPOINT } from '../checkpoint/rules.js';
 import { formatArgv } from '../core/argv.js';
 import { type ForgeError, toForgeError } from '../core/error.js';
-import { FULL_DISK, isWritable, unreliableFileSystem } from '../core/files.js';
+import { FULL_DISK, isWritable } from '../core/files.js';
 import * as paths from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { readActive, readFeatures } from '../feature/store.js';
@@ -241,18 +241,6 @@ export const MEMORY_CHECKS: readonly Check<Context>[] = [
       const command = findFullDisk(context);
       return command && { observed: FULL_DISK, commands: [command] };
     },
-  },
-  {
-    severity: 'degraded',
-    expected: 'a local disk',
-    why: 'locks, renames and fsync are not reliable there: let one machine at a time use it',
-    fix: 'df -hT .',
-    look: ({ layout }) =>
-      [...new Set([layout.dir, layout.state])].flatMap((path) => {
-        const name = unreliableFileSystem(path);
-        const folder = paths.shown(layout, path);
-        return name === null ? [] : [{ observed: `${folder} is on ${name}`, commands: [`df -hT ${folder}`] }];
-      }),
   },
 ];
 

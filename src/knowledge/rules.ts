@@ -3,7 +3,7 @@ import type { Disk } from '../core/disk.js';
 import { type EntryList, encodeFields, readEntries, takeInById } from '../core/entries.js';
 import { knowledgeFile, learnedFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
-import { compareText, oneLine, sha256 } from '../core/text.js';
+import { compareText, oneLine, sha256, wordsOf } from '../core/text.js';
 import type { Open, PatternCandidate } from '../learning/knowledge.js';
 import { normalizePattern } from '../learning/proven.js';
 
@@ -55,13 +55,9 @@ export type Learning = NewLearning & { id: string; learned_at?: string; by?: 'ag
 export const textsOf = (learning: NewLearning): string[] =>
   Object.keys(TEXTS[learning.kind]).map((field) => learning[field as keyof NewLearning]);
 
-/** Case, white space and a final full stop do not make another piece of knowledge. */
-const normalise = (words: string): string =>
-  words.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/ ?\.$/, '');
-
-/** The id of a learning: the same content has the same one on every machine. */
+/** The id of a learning: the same content has the same one on every machine, in any case and without a final full stop. */
 export const idOf = (learning: NewLearning): string =>
-  sha256([learning.kind, ...textsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
+  sha256([learning.kind, ...textsOf(learning).map((text) => wordsOf(text, '.'))].join('\u0000')).slice(0, 10);
 
 export function describeLearning(learning: NewLearning): string {
   if (learning.kind === 'invariant') return learning.text;

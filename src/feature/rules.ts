@@ -225,26 +225,18 @@ export function makeId(features: readonly Feature[], name: string): string {
   return id;
 }
 
-/** Only `from` has new blockers, so a new cycle includes it. The error names the shortest one. */
+/** Only `from` has new blockers, so a new cycle includes it. */
 function refuseCycle(features: readonly Feature[], from: Feature): void {
   const known = new Map(features.map((feature) => [feature.id, feature]));
-  const waiting = new Map<string, string>();
-  const ids = [from.id];
+  const ids = new Set([from.id]);
   for (const id of ids)
     for (const next of blockersOf(known.get(id) ?? {})) {
-      if (next === from.id) throw cycleError(next, id, waiting);
-      if (waiting.has(next)) continue;
-      waiting.set(next, id);
-      ids.push(next);
+      if (next === from.id)
+        throw usage('feature.cycle', `blocked_by has a cycle: ${id} waits for ${next}.`, {
+          field: 'blocked_by',
+        });
+      ids.add(next);
     }
-}
-
-function cycleError(end: string, last: string, waiting: ReadonlyMap<string, string>): Error {
-  const path = [end];
-  for (let id: string | undefined = last; id !== undefined; id = waiting.get(id)) path.push(id);
-  return usage('feature.cycle', `blocked_by has a cycle: ${path.reverse().join(' → ')}.`, {
-    field: 'blocked_by',
-  });
 }
 
 /** The feature to remove; exit 3 while another one waits for it. */

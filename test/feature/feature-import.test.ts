@@ -121,7 +121,7 @@ describe('importing', () => {
     [
       'feature.cycle',
       '[{"id": "A", "blocked_by": "B"}, {"id": "B", "blocked_by": "A"}]',
-      'blocked_by has a cycle: B → A → B.',
+      'blocked_by has a cycle: A waits for B.',
     ],
     [
       'text.hidden_character',

@@ -101,18 +101,19 @@ describe('cycles of blocked_by', () => {
   const chain = [feature('A'), feature('B', { blocked_by: 'A' }), feature('C', { blocked_by: ['x', 'B'] })];
 
   it.each([
-    ['A', ['A'], 'A → A'],
-    ['A', ['B'], 'A → B → A'],
-    ['A', ['C'], 'A → C → B → A'],
-    ['A', ['x', 'C', 'B'], 'A → B → A'],
-  ])('FEA-01 %s blocked by %j is refused with the path', (id, blocked_by, path) => {
+    ['A', ['A'], 'A waits for A'],
+    ['A', ['B'], 'B waits for A'],
+    ['A', ['C'], 'B waits for A'],
+  ])('FEA-01 %s blocked by %j is refused with who waits already', (id, blocked_by, why) => {
     const error = failure(() => planEdit(chain, id, { blocked_by }));
     expect(error).toMatchObject({ exit: 2, code: 'feature.cycle', details: { field: 'blocked_by' } });
-    expect(error.message).toBe(`blocked_by has a cycle: ${path}.`);
+    expect(error.message).toBe(`blocked_by has a cycle: ${why}.`);
   });
 
   it('FEA-01 a new feature that others already wait for can close one', () => {
-    expect(failure(() => planFeature(chain, 'x', { blocked_by: ['C'] }, now)).message).toContain('x → C → x');
+    expect(failure(() => planFeature(chain, 'x', { blocked_by: ['C'] }, now)).message).toContain(
+      'C waits for x',
+    );
   });
 
   it('FEA-01 two paths to one feature are no cycle', () => {
@@ -126,7 +127,7 @@ describe('cycles of blocked_by', () => {
     // Following every path would never end.
     expect(planEdit(all, 'F-399', { name: 'x' }).name).toBe('x');
     expect(failure(() => planEdit(all, 'F-0', { blocked_by: ['F-399'] })).message).toContain(
-      'F-0 → F-399 → F-0',
+      'F-399 waits for F-0',
     );
     const long = Array.from({ length: 20_000 }, (_, n) => feature(`F-${n}`, { blocked_by: `F-${n + 1}` }));
     expect(planEdit(long, 'F-0', { name: 'x' }).name).toBe('x');

@@ -2,7 +2,7 @@ import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { formatJson, parseJson } from '../core/json.js';
 import { pendingFile, pendingFolder } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
-import { makeToken, plural } from '../core/text.js';
+import { makeToken } from '../core/text.js';
 import { hasClaimed } from '../events/local-claims.js';
 import { type Draft, findKeyed, guardGrowth, type RecordRef, storeRecords } from '../ledger/memory.js';
 import { type Context, refuseHalted, requireSupervisor, timestamp } from '../project/project.js';
@@ -143,11 +143,6 @@ function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, 
       ...(redacted.length > 0 ? { redacted: true } : {}),
     });
   }
-  const gone = [...cycles.values()].filter(({ redacted }) => redacted).length;
-  if (gone > 0)
-    context.warnings.push(
-      `${plural(gone, 'cycle')} came again with a key of which a record was redacted: not recorded again.`,
-    );
   return cycles;
 }
 

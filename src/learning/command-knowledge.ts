@@ -25,8 +25,6 @@ function renderWhen({ due, due_in, ran, waits }: Promoted, style: Style): string
     : `consolidation is due in ${plural(due_in, 'cycle')}; until then nothing is promoted`;
 }
 
-const MAX_ROWS = 40;
-
 function renderChanges(
   { ran, promoted, contested, reinstated, rejected }: Promoted,
   style: Style,
@@ -65,11 +63,9 @@ function renderPromoted(result: Promoted, style: Style): string {
       .map((entry) => knownRow(entry, style));
   const rows = [...renderChanges(result, style), ...rowsOf(false)];
   const doubted = rowsOf(true);
-  const more = rows.length - MAX_ROWS;
   return [
     renderWhen(result, style),
-    ...(rows.length > 0 ? [columns(rows.slice(0, MAX_ROWS), '  ')] : []),
-    ...(more > 0 ? [style.dim(`  … ${more} more: forge memory promote "TEXT" shows one, --json all`)] : []),
+    ...(rows.length > 0 ? [columns(rows, '  ')] : []),
     ...(doubted.length > 0 ? [style.strong('Contested: do not rely on these'), columns(doubted, '  ')] : []),
   ].join('\n');
 }

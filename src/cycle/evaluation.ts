@@ -70,19 +70,19 @@ export async function evaluate(run: CycleRun): Promise<Evaluation> {
   const tests_changed = after ? changedTests(before.testFiles, after.testFiles, changed?.files ?? []) : [];
   const exit_code = ran?.exit_code ?? null;
   const own = judge.results.get(run.task);
-  const findings = { violations, regressions, not_run, environment_valid, exit_code, task, improved };
+  const found: Judgment = {
+    governance_violations: boundTexts([...new Set(violations)]),
+    regression_flags: boundTexts(regressions),
+    tests_changed: boundTexts(tests_changed),
+    ...boundEvidence(judge.evidence),
+    features_passing: passing.length,
+    features: last.features.length,
+    gained: boundTexts(gained),
+    files_changed: changed?.files.length ?? null,
+  };
   return {
-    classification: classify({ ...findings, tests_changed }),
-    found: {
-      governance_violations: boundTexts([...new Set(violations)]),
-      regression_flags: boundTexts(regressions),
-      tests_changed: boundTexts(tests_changed),
-      ...boundEvidence(judge.evidence),
-      features_passing: passing.length,
-      features: last.features.length,
-      gained: boundTexts(gained),
-      files_changed: changed?.files.length ?? null,
-    },
+    classification: classify({ ...found, not_run, environment_valid, exit_code, task, improved }),
+    found,
     passes: passing.includes(run.task),
     ...{ tree, notes },
     failed: own && own.verdict !== 'passing' ? own : null,

@@ -8,10 +8,8 @@ import type { BoundEvidence, Classification, Evidence, Stage } from '../learning
 export const NO_TASK = 'none';
 
 /** The facts that a cycle is judged by. */
-export interface Findings {
-  violations: readonly string[];
-  /** Features that passed before and fail now. */
-  regressions: readonly string[];
+export interface Findings
+  extends Pick<Judgment, 'governance_violations' | 'regression_flags' | 'tests_changed'> {
   /** Features that passed before and whose tests could not run now. */
   not_run: readonly string[];
   environment_valid: boolean;
@@ -21,8 +19,6 @@ export interface Findings {
   task: 'passing' | 'failing' | 'untested' | 'unknown';
   /** A feature from before the cycle became passing in forge's own run. */
   improved: boolean;
-  /** Files that judge the work and changed in the cycle. */
-  tests_changed: readonly string[];
 }
 
 /** The most severe classification that applies. Only tests that forge ran itself make a SUCCESS. */
@@ -33,9 +29,9 @@ export function classify({
   tests_changed,
   ...findings
 }: Findings): Classification {
-  const { violations, regressions, not_run, environment_valid } = findings;
-  if (violations.length > 0) return 'GOVERNANCE_VIOLATION';
-  if (regressions.length > 0) return 'REGRESSION';
+  const { governance_violations, regression_flags, not_run, environment_valid } = findings;
+  if (governance_violations.length > 0) return 'GOVERNANCE_VIOLATION';
+  if (regression_flags.length > 0) return 'REGRESSION';
   if (!environment_valid || exit_code !== 0 || task === 'unknown' || not_run.length > 0) return 'FAILURE';
   if (task === 'passing') return tests_changed.length === 0 ? 'SUCCESS' : 'PARTIAL_SUCCESS';
   return task === 'failing' && !improved ? 'FAILURE' : 'PARTIAL_SUCCESS';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type CycleResult, classify, type Findings, progressLine } from '../../src/cycle/rules.js';
 
 const clean: Findings = {
-  violations: [],
-  regressions: [],
+  governance_violations: [],
+  regression_flags: [],
   not_run: [],
   environment_valid: true,
   exit_code: 0,
@@ -24,8 +24,12 @@ describe('classify', () => {
     ['exit 1, although the tests pass', { exit_code: 1 }, 'FAILURE'],
     ['a timeout', { exit_code: null }, 'FAILURE'],
     ['a broken environment', { environment_valid: false }, 'FAILURE'],
-    ['a regression and exit 1', { exit_code: 1, regressions: ['A'] }, 'REGRESSION'],
-    ['a violation and a regression', { regressions: ['A'], violations: ['v'] }, 'GOVERNANCE_VIOLATION'],
+    ['a regression and exit 1', { exit_code: 1, regression_flags: ['A'] }, 'REGRESSION'],
+    [
+      'a violation and a regression',
+      { regression_flags: ['A'], governance_violations: ['v'] },
+      'GOVERNANCE_VIOLATION',
+    ],
   ])('GOV-01 %s', (_name, change, expected) => {
     expect(classify({ ...clean, ...change })).toBe(expected);
   });

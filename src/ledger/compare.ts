@@ -225,10 +225,9 @@ function describeSetBack(records: readonly AbsentRecord[]): Finding[] {
 
 const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
   [...groupBy(records, ({ commit = '' }) => commit)].flatMap(([commit, group]) => {
-    const { subject, parent = '^1' } = group[0] as AbsentRecord;
     const short = commit.slice(0, 7);
-    const by = `commit ${short} (${subject})`;
-    const more = `git diff --stat ${short}${parent} ${short} -- .forge shows what went with them`;
+    const by = `commit ${short} (${group[0]?.subject})`;
+    const more = `git show --diff-merges=separate --stat ${short} -- .forge shows what went with them`;
     return describeRecords('removed_by_commit', group, `${by} removed {count}; ${more}`, { commit });
   });
 

@@ -25,9 +25,8 @@ export interface AbsentRecord {
   /** Where git has its bytes. */
   file?: string;
   blob?: string;
-  /** The commit that removed it, and which of its parents had it: `^2` in a merge that kept the other side. */
+  /** The commit that removed it. */
   commit?: string;
-  parent?: string;
   subject?: string;
 }
 

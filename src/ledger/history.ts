@@ -1,9 +1,5 @@
-import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { formatArgv } from '../core/argv.js';
 import type { ForgeError } from '../core/error.js';
-import { FORGE_FOLDER, shown, shownFrom } from '../core/paths.js';
-import { type Git, must, words } from '../git/client.js';
+import { type Git, must } from '../git/client.js';
 import { isAncestor } from '../git/read.js';
 import { isPartial, isShallow } from '../git/repository.js';
 import type { Context } from '../project/project.js';
@@ -113,37 +109,8 @@ async function removalsOf(
   const files = changes.map(({ name, blob }) => [name, blob] as const);
   const absent = await absentFrom(graph, objects, files, 'history', incomplete);
   const subject = changes[0]?.subject ?? '';
-  if (!absent[0]) return [];
-  const parent = await parentWith(objects, commit, absent[0]);
-  return absent.map((record) => ({ ...record, commit, parent, subject }));
+  return absent.map((record) => ({ ...record, commit, subject }));
 }
-
-async function parentWith(objects: LedgerObjects, commit: string, record: AbsentRecord): Promise<string> {
-  for (let n = 1; (await objects.commit(`${commit}^${n}`)) !== null; n++)
-    if ((await objects.tree(`${commit}^${n}`)).get(record.file ?? '') === record.blob) return `^${n}`;
-  return '^1';
-}
-
-/** The command for the other files of `.forge/` that went with removed records and are not here; null without any. */
-export async function restoreRest(
-  { git, repository, layout }: Context,
-  { commit = '', parent = '^1' }: AbsentRecord,
-): Promise<string | null> {
-  if (!git || !repository) return null;
-  const [short, source] = [commit.slice(0, 12), `${commit.slice(0, 12)}${parent}`];
-  const form = ['diff', '--name-only', '--no-renames', '--diff-filter=D', source, short];
-  const folder = shownFrom(repository.root, layout.dir);
-  const gone = words((await git([...form, '-z', '--', folder])).stdout)
-    .filter((path) => segmentOf(basename(path)) === null && !existsSync(join(repository.root, path)))
-    .map((path) => shown(layout, join(repository.root, path)));
-  if (gone.length === 0) return null;
-  const restore = ['git', 'restore', `--source=${source}`];
-  if (gone.length <= MAX_NAMED) return formatArgv([...restore, '--', ...gone]);
-  const list = formatArgv(['git', ...form, '-z', '--relative', '--', FORGE_FOLDER]);
-  return `${list} | ${formatArgv([...restore, '--pathspec-from-file=-', '--pathspec-file-nul'])}`;
-}
-
-const MAX_NAMED = 20;
 
 /** Asks about each commit by itself: if a clock was wrong, `rev-list COMMIT ^HEAD` lists commits that HEAD has. */
 async function onlyReachable(git: Git, head: string, removals: readonly Removal[]): Promise<Removal[]> {

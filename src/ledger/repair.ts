@@ -14,7 +14,6 @@ import { type Container, linesById } from './container.js';
 import { gitFolder, ledgerFolder, withLedgerLock } from './files.js';
 import { type LedgerObjects, withObjects } from './git.js';
 import type { AbsentRecord } from './graph.js';
-import { restoreRest } from './history.js';
 import { refuseDamage, verifyAndRepair } from './integrity.js';
 import { storeAudit } from './memory.js';
 import { type Observation, observe, readPlace } from './observe.js';
@@ -31,19 +30,12 @@ export interface RepairStep {
 
 /** What `forge memory repair` shows before it asks. Writes nothing. */
 export const planRepair = (context: Context): Promise<RepairStep[]> =>
-  withObservation(context, async (observation) => {
-    const steps: RepairStep[] = [];
-    for (const finding of compare(observation).findings) {
+  withObservation(context, async (observation) =>
+    compare(observation).findings.flatMap((finding) => {
       const action = meaningOf(finding.code).repair;
-      if (action !== undefined) steps.push({ finding: describeFinding(finding), action });
-      const isRemoval = finding.code === 'removed_by_commit';
-      const removed = isRemoval && observation.absent.find(({ id }) => id === finding.ids[0]);
-      const rest = removed && (await restoreRest(context, removed));
-      const others = 'repair puts back records only; other files went with them';
-      if (rest) steps.push({ finding: others, action: rest });
-    }
-    return steps;
-  });
+      return action === undefined ? [] : [{ finding: describeFinding(finding), action }];
+    }),
+  );
 
 export interface Repaired {
   /** What was done, in clauses. */

@@ -221,7 +221,7 @@ describe('clones', () => {
       expect([exitCode, (await desk.verify()).problems[0]?.message]).toEqual([
         1,
         expect.stringMatching(
-          /^commit ([0-9a-f]{7}) \(Revert "Work"\) removed 3 records; git diff --stat \1\^1 \1 -- .forge shows/,
+          /^commit ([0-9a-f]{7}) \(Revert "Work"\) removed 3 records; git show --diff-merges=separate --stat \1 -- .forge shows/,
         ),
       ]);
     }

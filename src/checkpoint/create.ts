@@ -10,7 +10,7 @@ import { checkId, checkInput, encodeDocument, isId } from '../core/schema.js';
 import { checkText, firstPaths, makeToken, oneLine, plural } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { readFeatures } from '../feature/store.js';
-import { type Git, must, PORCELAIN, userGit, words } from '../git/client.js';
+import { must, PORCELAIN, userGit } from '../git/client.js';
 import { type CommitOutcome, NOTHING_CHANGED, whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/config.js';
 import { commitAt } from '../git/read.js';
@@ -147,6 +147,11 @@ function chooseIssue(context: Context, given: string | undefined): string {
   return name !== undefined && isId(name) ? name : NO_ISSUE;
 }
 
+const DIRTY = `git add -A && forge commit -m "TEXT" --why "TEXT"
+git stash -u
+echo /FILE >>"$(git rev-parse --git-path info/exclude)"   # what belongs to this checkout alone
+git ls-files -v | grep '^[a-zS]'   # marked files, whose changes git add and git stash do not see`;
+
 /** The git tree to test. Exit 3 names files outside `.forge/` that differ from HEAD. */
 async function requireClean(context: Context, { git, head }: OnBranch): Promise<string> {
   const dirty = await differing(context, head);
@@ -156,32 +161,13 @@ async function requireClean(context: Context, { git, head }: OnBranch): Promise<
       hint: filtered.hint,
       data: { files: filtered.paths.slice(0, 100) },
     });
-  if (dirty.length > 0) {
-    const marked = await unmark(git, dirty);
+  if (dirty.length > 0)
     throw refused(
       'checkpoint.dirty',
       `${plural(dirty.length, 'file')} outside .forge/ ${dirty.length === 1 ? 'has' : 'have'} uncommitted changes: ${firstPaths(dirty)}.`,
-      {
-        hint:
-          marked ||
-          'git add -A && forge commit -m "TEXT" --why "TEXT"\ngit stash -u\necho /FILE >>"$(git rev-parse --git-path info/exclude)"   # what belongs to this checkout alone',
-        data: { files: dirty.slice(0, 100) },
-      },
+      { hint: DIRTY, data: { files: dirty.slice(0, 100) } },
     );
-  }
   return testedTree(context, head);
-}
-
-/** The commands after which git sees the changes of files that are marked. '' if none is. */
-async function unmark(git: Git, files: readonly string[]): Promise<string> {
-  const { stdout } = await git(['ls-files', '-v', '-z', '--full-name', '--', ...files.slice(0, 100)]);
-  return words(stdout)
-    .map((row) => ({ tag: row[0] ?? '', file: row.slice(2) }))
-    .flatMap(({ tag, file }) => [
-      ...(/[a-z]/.test(tag) ? [formatArgv(['git', 'update-index', '--no-assume-unchanged', file])] : []),
-      ...(/s/i.test(tag) ? [formatArgv(['git', 'update-index', '--no-skip-worktree', file])] : []),
-    ])
-    .join('\n');
 }
 
 /** Exit 1 if a command fails or changes files that it was to test. */

@@ -55,10 +55,7 @@ export class Graph {
   }
 
   count(): number {
-    const sizes = [...this.bySegment.values()].map((files) =>
-      files.length === 1 ? files[0]?.ids.length : new Set(files.flatMap(({ ids }) => ids)).size,
-    );
-    return sizes.reduce<number>((sum, size = 0) => sum + size, 0);
+    return this.places.size;
   }
 
   /** The container with the record that follows `prev` (null: the first) in its chain, and its index there. */

@@ -4,13 +4,12 @@ import { issueOf, type Manifest, nameIn } from '../checkpoint/rules.js';
 import { type CheckpointWatch, type ProvedCheck, runProved } from '../checkpoint/run.js';
 import { refused } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
-import { makeToken, plural } from '../core/text.js';
+import { plural } from '../core/text.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
 import { must, PORCELAIN } from '../git/client.js';
 import { listLeftOut } from '../git/move.js';
 import { operationInProgress } from '../git/repository.js';
 import { requireVerified } from '../ledger/integrity.js';
-import { type RecordRef, storeAudit } from '../ledger/memory.js';
 import {
   type Context,
   orWarn,
@@ -38,8 +37,6 @@ export interface Recovered extends RecoveryPlan {
   /** The checkpoint's features and commands, which ran again after the rollback. */
   features?: Pick<FeatureResult, 'id' | 'status'>[];
   commands?: Pick<ProvedCheck, 'name' | 'state'>[];
-  /** The audit record of a decision to continue. */
-  audit?: RecordRef;
   next: string[];
 }
 
@@ -65,23 +62,18 @@ export async function recover(
       { hint: 'forge checkpoint create   # while everything works' },
     );
   if (plan.decision === 'alert') return { ...plan, next: toSettle(plan) };
-  if (context.disk.dryRun) return { ...plan, next: plan.decision === 'continue' ? toFix(plan) : [] };
-  if (plan.decision === 'rollback') refuseAgent(context, 'Rolling back');
-  // Continuing changes nothing, so it needs no confirmation.
-  if (plan.decision === 'rollback' && watch.confirm && !(await watch.confirm(plan)))
+  if (plan.decision === 'continue') return { ...plan, next: toFix(plan) };
+  if (context.disk.dryRun) return { ...plan, next: [] };
+  refuseAgent(context, 'Rolling back');
+  if (watch.confirm && !(await watch.confirm(plan)))
     throw refused(
       'recover.unconfirmed',
       `Rolling back to ${plan.checkpoint?.tag} was not confirmed; nothing was changed.`,
       { hint: 'add --yes, or --plan to see what broke and what would change' },
     );
   await requireVerified(context);
-  if (plan.decision === 'rollback') {
-    const done = await rollBack(context, plan);
-    return { ...plan, ...done, ...(await verifyRestored(context, plan, done.backup_ref, watch)) };
-  }
-  const record = { kind: 'recovery', move: makeToken(8), action: 'continue', ...about(plan) };
-  const audit = context.disk.withLock(() => storeAudit(context, record));
-  return { ...plan, audit, next: toFix(plan) };
+  const done = await rollBack(context, plan);
+  return { ...plan, ...done, ...(await verifyRestored(context, plan, done.backup_ref, watch)) };
 }
 
 const about = ({ checkpoint, rules, checks }: RecoveryPlan): Record<string, unknown> => ({

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge, prepared } from '../support/forge-project.js';
-import { logOf } from '../support/memory.js';
 import { commitAll as commit, type Project } from '../support/project.js';
 import { backups, files, plan } from '../support/recovery.js';
 
@@ -289,15 +288,13 @@ describe('what forge recover decides', () => {
     expect((await runForge(project, ['memory', 'verify'])).stdout).not.toContain('not in this tree');
   });
 
-  it('GIT-06 records that it goes on, and shows the next step: make a checkpoint, fix a named check, or settle what was not tested', async () => {
+  it('GIT-06 shows the next step: make a checkpoint, fix a named check, or settle what was not tested', async () => {
     const project = await makeProject();
     const nextOf = async (): Promise<string> => {
       const { stdout } = await runForge(project, ['recover', '--yes', '--json']);
       return (JSON.parse(stdout) as { next: string[] }).next.join('\n');
     };
     expect(await nextOf()).toBe('forge checkpoint create');
-    const [entry] = (await logOf(project, 'audit')).filter(({ kind }) => kind === 'recovery');
-    expect(entry?.record).toMatchObject({ action: 'continue', checkpoint: TAG });
     breakLogin(project);
     expect(await nextOf()).toMatch(/^fix LOGIN: grep -q login src\/app\.js: exit code 1\ngit diff/);
     await forgeJson(project, ['trust', '--revoke'], { terminal: true });

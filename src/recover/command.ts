@@ -69,13 +69,11 @@ function renderPlan(plan: RecoveryPlan, style: Style): string {
 }
 
 function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
-  const { commits, files, changed_files, untracked, untracked_files, insertions, deletions, behind } =
-    divergence;
+  const { commits, files, changed_files, untracked, untracked_files, insertions, deletions } = divergence;
   if (!checkpoint) return 'nothing was compared';
-  const missing = behind > 0 ? `; ${plural(behind, 'commit')} of the checkpoint missing here` : '';
   const named = (paths: readonly string[]): string => (paths.length === 0 ? '' : `: ${firstPaths(paths)}`);
   const log = commits > 0 ? `\n  git log --oneline ${checkpoint.tag}..   # these commits` : '';
-  return `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines)${named(changed_files)}, ${untracked} untracked${named(untracked_files)}${missing}${log}`;
+  return `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (+${insertions} -${deletions} lines)${named(changed_files)}, ${untracked} untracked${named(untracked_files)}${log}`;
 }
 
 function renderDone(

@@ -105,7 +105,7 @@ const MAX_NAMED = 20;
 
 /** Where git does not have the checkpoint's commit. */
 const NOT_COMPARED = {
-  ...{ commits: 0, behind: 0, branch: 'missing' as Relation },
+  ...{ commits: 0, branch: 'missing' as Relation },
   ...{ files: 0, changed_files: [] as string[], insertions: 0, deletions: 0, isHeadSame: false },
 };
 
@@ -146,7 +146,7 @@ async function compareWith(git: Git, commit: string, folder: string, distance: D
   // A binary file has dashes.
   const sum = (column: number): number => rows.reduce((total, row) => total + (Number(row[column]) || 0), 0);
   return {
-    ...{ commits: Number(commits), behind: branch === 'descendant' ? 0 : distance.behind, branch },
+    ...{ commits: Number(commits), branch },
     ...{ files: rows.length, changed_files: rows.slice(0, MAX_NAMED).map(([, , path = '']) => path) },
     ...{ insertions: sum(0), deletions: sum(1), isHeadSame },
   };

@@ -7,8 +7,6 @@ export type Relation = 'descendant' | 'behind' | 'diverged' | 'missing' | 'unbor
 export interface Divergence {
   /** Commits on this branch since. Merged ones, merges and commits of `.forge/` alone are not counted. */
   commits: number;
-  /** Commits of the checkpoint that HEAD lacks. */
-  behind: number;
   /** Tracked files that differ, and the first of them. */
   files: number;
   changed_files: string[];

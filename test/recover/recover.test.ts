@@ -10,7 +10,6 @@ import {
 
 const NONE: Divergence = {
   commits: 0,
-  behind: 0,
   files: 0,
   insertions: 0,
   deletions: 0,

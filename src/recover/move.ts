@@ -22,7 +22,14 @@ import type { Repository } from '../git/repository.js';
 import { type Workspace, withPrivateIndex } from '../git/tree.js';
 import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
-import { type Context, hasRecovery, readConfig, readHalt, requireRepository } from '../project/project.js';
+import {
+  type Context,
+  hasRecovery,
+  orWarn,
+  readConfig,
+  readHalt,
+  requireRepository,
+} from '../project/project.js';
 import { type OwnText, ownMessage } from '../session/commit.js';
 
 /**
@@ -82,11 +89,6 @@ async function withWorkspace<T>(context: Context, work: (workspace: Workspace) =
     // On a full disk the lock may be impossible to create.
     if (!disk.dryRun) rmSync(claim, { force: true });
   }
-}
-
-function withHint(error: unknown, hint: string): ForgeError {
-  const { kind, code, message, details } = toForgeError(error);
-  return new ForgeError(kind, code, message, { ...details, hint });
 }
 
 /** The name is the time. A suffix of the milliseconds and random digits keeps names sorted and unique. */
@@ -230,7 +232,8 @@ async function finishMove(context: Context, workspace: Workspace, move: Move, in
       storeAudit(context, { kind: 'recovery', ...record });
   } catch (error) {
     const hint = `fix that, then run: forge recover  (completes the ${record.action}; the files from before are in ${record.backup})`;
-    throw withHint(error, hint);
+    const { kind, code, message, details } = toForgeError(error);
+    throw new ForgeError(kind, code, message, { ...details, hint });
   }
   disk.remove(recoverFile(layout));
 }
@@ -287,13 +290,5 @@ export async function finishRecovery(context: Context): Promise<void> {
 }
 
 /** The same when a session starts: a failure is only a warning. */
-export async function tryFinishRecovery(context: Context): Promise<void> {
-  try {
-    await finishRecovery(context);
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    context.warnings.push(
-      `A recovery was interrupted and waits: ${error.message} Complete it with: forge recover`,
-    );
-  }
-}
+export const tryFinishRecovery = (context: Context): Promise<unknown> =>
+  orWarn(context, 'A recovery was interrupted and waits for: forge recover', () => finishRecovery(context));

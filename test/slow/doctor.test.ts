@@ -281,7 +281,7 @@ describe('a rollback that waits', () => {
     expect([where.recovering, where.next[0]]).toEqual([true, 'forge recover']);
     expect((await runForge(project, [])).stdout).toMatch(/^Recovery {2}a rollback/m);
     expect((await start(project)).warnings.join()).toMatch(
-      /A recovery was interrupted and waits: .*forge recover/,
+      /A recovery was interrupted and waits for: forge recover: /,
     );
   });
 });

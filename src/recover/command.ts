@@ -95,15 +95,11 @@ function renderDone(
   return [`${style.good('✓')} Rolled back (${what}); ${kept}`, ...ran, ...todo].join('\n');
 }
 
-function renderUndone(
-  { what, state, at, ref, redo, commit, files, paths, planned }: Undone,
-  style: Style,
-): string {
+function renderUndone({ what, at, ref, redo, commit, files, paths, planned }: Undone, style: Style): string {
   const made = commit && !planned ? `, commit ${commit.slice(0, 12)}` : '';
-  const done = `${oneLine(state, 40)} (saved ${style.time(at)}): ${plural(files, 'file')}${made}`;
-  const subject = oneLine(what, 200);
-  if (planned) return `${subject} would be ${done}${files === 0 ? '' : `\n  ${firstPaths(paths)}`}`;
-  return `${style.good('✓')} ${subject} is ${done}\n  what was there until now is in ${ref}; bring it back with: ${redo}`;
+  const done = `${oneLine(what, 200)} (saved ${style.time(at)}): ${plural(files, 'file')}${made}`;
+  if (planned) return `would take back ${done}${files === 0 ? '' : `\n  ${firstPaths(paths)}`}`;
+  return `${style.good('✓')} Taken back: ${done}\n  what was there until now is in ${ref}; bring it back with: ${redo}`;
 }
 
 function renderBackups({ backups }: BackupList, style: Style): string {

@@ -118,8 +118,8 @@ interface Target extends Pick<Intent, 'tree' | 'vouched'> {
   kept?: { ref: string; files: readonly KeptFile[] };
   /** Refuses the move. */
   check(workspace: Workspace, move: Move, head: string): Promise<void>;
-  /** Of the backup, with more fields of its note. */
-  subject: string;
+  /** What an undo of it takes back, and more fields of the backup's note. */
+  what: string;
   note?: Record<string, unknown>;
   /** More fields of the audit record. */
   about: Record<string, unknown>;
@@ -135,7 +135,7 @@ export async function moveTo(context: Context, target: Target) {
   await requireRest(context);
   const { git, folder } = requireRepository(context);
   return withWorkspace(context, async (workspace) => {
-    const { action, tree, vouched, kept, about, subject, note } = target;
+    const { action, tree, vouched, kept, about, what, note } = target;
     const head = target.head ?? (await must(git, ['rev-parse', 'HEAD'])).trim();
     const more = kept?.files.map(({ path }) => path) ?? [];
     const move = await planMove(workspace, tree, toBytes(folder), { more });
@@ -149,9 +149,9 @@ export async function moveTo(context: Context, target: Target) {
     reportLeft(context, move);
     const backup = nameBackup(context);
     await backUp(workspace, move, {
-      ...{ ref: backup, head, subject },
+      ...{ ref: backup, head, subject: `Before ${what}` },
       // Work that is newer than this commit is not undone without a name.
-      note: { ...noteOf(context, action), ...note, restored: commit, features: readFeatures(context) },
+      note: { ...noteOf(context, action), ...note, what, restored: commit, features: readFeatures(context) },
     });
     requireUntouched(workspace, move);
     const record = { move: makeToken(8), action, ...about, from: head, to: commit, backup };

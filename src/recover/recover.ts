@@ -100,8 +100,8 @@ async function rollBack(context: Context, plan: RecoveryPlan) {
         hint: 'forge recover --worktree FOLDER\ngit sparse-checkout disable',
       });
     },
-    subject: `Before the rollback to ${tag}`,
-    note: { checkpoint: tag, what: `The rollback to ${tag}`, states: ['undone', 'done again'] },
+    what: `the rollback to ${tag}`,
+    note: { checkpoint: tag },
     about: about(plan),
   });
   return { backup_ref: ref, commit };

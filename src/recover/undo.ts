@@ -62,8 +62,8 @@ async function findBackup(context: Context, name: string | undefined) {
     const note = await readNote(git, backup.ref);
     if (!Array.isArray(note?.files) || note.worktree !== worktreeOf(repository)) continue;
     // The backup of an interrupted move does not tell.
-    const { what = `The last ${note.why}`, states = ['undone', 'done again'] } = note as Partial<Undoable>;
-    if (isNamed || note.why !== HALF_WAY) return { backup, note, isNamed, what, states };
+    const { what = `the last ${note.why}` } = note as Partial<Snapshot>;
+    if (isNamed || note.why !== HALF_WAY) return { backup, note, isNamed, what };
   }
   const what = isNamed
     ? `This worktree has no backup ${JSON.stringify(oneLine(name, 80))}.`
@@ -71,17 +71,10 @@ async function findBackup(context: Context, name: string | undefined) {
   throw usage('recover.no_backup', what, { hint: 'forge recover --list' });
 }
 
-/** What an undo brings back, and its state after the undo and after the redo. */
-interface Undoable {
-  what: string;
-  states: readonly [undo: string, redo: string];
-}
+const UNDO = 'the undo of ';
 
-/** The note and the subject of the backup that an undo makes: undoing it is the redo. */
-const reverse = ({ what, states: [undo, redo] }: Undoable) => ({
-  subject: `${what}, before it was ${undo}`,
-  note: { what, states: [redo, undo] as const },
-});
+/** What the backup that an undo makes is of: taking that back is the redo. */
+const reverse = ({ what }: Found): string => (what.startsWith(UNDO) ? what.slice(UNDO.length) : UNDO + what);
 
 const nameOf = ({ ref }: Backup): string => ref.slice(backupRef('').length);
 
@@ -95,7 +88,7 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
   requireSupervisor(context, RESERVED);
   await finishRecovery(context);
   const found = await findBackup(context, backup);
-  const { note, what, states } = found;
+  const { note, what } = found;
   const done = Array.isArray(note.state)
     ? await putFiles(context, found)
     : await undoRollback(context, found);
@@ -104,9 +97,8 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
     at: found.backup.at,
     /** The command that the backup was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
     action: String(note.why),
-    /** What changed, and its state now: `Feature F-1`, `restored`. */
+    /** What was taken back: `the removal of feature F-1`, `the undo of …`. */
     what,
-    state: states[0],
     /** The command that reverts this. */
     redo: 'forge undo',
     ...(context.disk.dryRun ? { planned: true as const } : {}),
@@ -146,7 +138,7 @@ async function undoRollback(context: Context, found: Found) {
         { hint: `forge undo ${nameOf(backup)}   # keeps the newer work in a backup of its own first` },
       );
     },
-    ...reverse(found),
+    what: reverse(found),
     about: { undone: ref },
   });
 }
@@ -159,6 +151,8 @@ interface Snapshot extends BackupNote {
   left?: (string | null)[];
   /** The id of the feature that it is about. */
   feature?: string | undefined;
+  /** What an undo takes back. */
+  what: string;
 }
 
 const digestOf = (path: string): string | null => (existsSync(path) ? sha256(readFileSync(path)) : null);
@@ -166,7 +160,7 @@ const digestOf = (path: string): string | null => (existsSync(path) ? sha256(rea
 /** Saves files to a backup ref, and then changes them. `ref` is null without a commit, where undo is impossible. */
 async function changeKept<T>(
   context: Context,
-  { subject, ...about }: Undoable & Pick<Snapshot, 'why' | 'feature'> & { subject: string },
+  about: Pick<Snapshot, 'why' | 'feature' | 'what'>,
   paths: readonly string[],
   change: () => T,
 ): Promise<{ done: T; ref: string | null }> {
@@ -185,6 +179,7 @@ async function changeKept<T>(
   }));
   const ref = nameBackup(context);
   const note = { ...noteOf(context, about.why), files: [], state, ...about };
+  const subject = `Before ${about.what}`;
   const old = await writeBackup(byteGit(git), { ref, head, subject, note });
   const done = change();
   const after = { ...note, left: paths.map(digestOf) };
@@ -204,10 +199,7 @@ export async function removeFeatureKept(context: Context, input: { id: string })
   await rehearse(context, (dry) => removeFeature(dry, input));
   // An edit of features.json is in the feature's file then.
   const { id } = requireFeature(updateFeatures(context), input.id);
-  const about = {
-    ...{ why: 'feature remove', subject: `Before feature remove ${id}`, feature: id },
-    ...{ what: `Feature ${id}`, states: ['restored', 'removed again'] as const },
-  };
+  const about = { why: 'feature remove', feature: id, what: `the removal of feature ${id}` };
   const focus = isAbout(showFocus(context), id) ? [focusFile(context.layout)] : [];
   const paths = [featureFile(context.layout, id), ...focus];
   const { done, ref } = await changeKept(context, about, paths, () => removeFeature(context, input));
@@ -222,11 +214,7 @@ export async function discardSessionKept(context: Context, input: { id?: string 
   const isRunning = running && (input.id === undefined || isCalled(running.id, input.id));
   const { id } = isRunning ? running : requireArchive(context, input.id as string);
   const live = isRunning ? [sessionFile, progressFile, focusFile, kfrFile, openFile] : [];
-  const states = [isRunning ? 'running again' : 'interrupted again', 'discarded again'] as const;
-  const about = {
-    ...{ why: 'session discard', subject: `Before session discard ${id}` },
-    ...{ what: `Session ${sessionName(id)}`, states },
-  };
+  const about = { why: 'session discard', what: `the discard of session ${sessionName(id)}` };
   const paths = [...live.map((file) => file(layout)), archiveFile(layout, id)];
   const { done, ref } = await changeKept(context, about, paths, () => discardSession(context, input));
   return { ...done, undo: ref && 'forge undo' };
@@ -245,9 +233,9 @@ async function putFiles(context: Context, found: Found) {
     .map(({ path, bytes }, i) => ({ path: resolve(layout.root, path), bytes, left: left[i] }))
     .filter(({ path }) => !isOver || path !== focusFile(layout));
   refuseNewer(context, found, files);
-  const { subject, note } = reverse(found);
   const paths = files.map(({ path }) => path);
-  const { done, ref } = await changeKept(context, { why: 'undo', subject, feature, ...note }, paths, () => {
+  const about = { why: 'undo', feature, what: reverse(found) };
+  const { done, ref } = await changeKept(context, about, paths, () => {
     disk.withLock(() => {
       for (const { path, bytes } of files)
         if (bytes !== null) disk.putBack(path, Buffer.from(bytes, 'base64'));

@@ -240,7 +240,9 @@ describe('forge undo', () => {
     expect(code).toBe('undo.newer');
     expect(storedFeature(project, 'F-1')).toMatchObject({ priority: 1 });
     const [, , name = ''] = hint.split(' ');
-    expect(await undoLast(project, name)).toMatchObject({ what: 'Feature F-1', state: 'removed again' });
+    expect(await undoLast(project, name)).toMatchObject({
+      what: 'the undo of the removal of feature F-1',
+    });
     await undoLast(project);
     expect(storedFeature(project, 'F-1')).toMatchObject({ priority: 1 });
   });
@@ -279,20 +281,22 @@ describe('forge undo', () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'F-1', 'One', '--no-run']);
     await forgeJson(project, ['feature', 'remove', 'F-1']);
-    for (const state of ['restored', 'removed again', 'restored']) {
+    const removal = 'the removal of feature F-1';
+    for (const what of [removal, `the undo of ${removal}`, removal]) {
       const dry = await runForge(project, ['undo', '-n']);
-      expect(dry.stdout).toMatch(`Feature F-1 would be ${state} (saved `);
+      expect(dry.stdout).toMatch(`would take back ${what} (saved `);
       expect(dry.stderr).toContain('1 file would change: .forge/memory/long-term/features.d/F-1.json');
       expect((await runForge(project, ['undo'])).stdout).toMatch(
-        new RegExp(`✓ Feature F-1 is ${state} \\(saved .*: 1 file\n`),
+        new RegExp(`✓ Taken back: ${what} \\(saved .*: 1 file\n`),
       );
     }
     const { stdout } = await runForge(project, ['recover', '--list']);
-    expect(stdout).toMatch(/before it was restored\n.*Feature F-1, before it was removed again\n/);
+    expect(stdout).toMatch(/Before the undo of the removal .*\n.*Before the removal of feature F-1\n/);
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['session', 'discard']);
     const dry = await runForge(project, ['undo', '-n']);
-    const [, counted] = /^Session \S+ would be running again .*: (\d+ files)\n/.exec(dry.stdout) ?? [];
+    const [, counted] =
+      /^would take back the discard of session \S+ .*: (\d+ files)\n/.exec(dry.stdout) ?? [];
     expect(dry.stderr).toContain(`${counted} would change: `);
     expect((await runForge(project, ['undo'])).stdout).toMatch(`: ${counted}\n`);
   });
@@ -305,7 +309,9 @@ describe('forge undo', () => {
     await forgeJson(project, ['progress', 'add', 'Other work']);
     await forgeJson(project, ['session', 'discard', '001']);
     await forgeJson(project, ['progress', 'add', 'More of it']);
-    expect((await runForge(project, ['undo'])).stdout).toMatch(/^✓ Session \S+-001 is interrupted again/);
+    expect((await runForge(project, ['undo'])).stdout).toMatch(
+      /^✓ Taken back: the discard of session \S+-001 /,
+    );
     expect(await forgeJson(project, ['session', 'list'])).toMatchObject({
       active: { id: expect.stringContaining('002') },
       sessions: [{ status: 'interrupted' }],

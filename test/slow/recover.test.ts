@@ -126,7 +126,7 @@ describe('forge recover', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     await recover(project);
     const rolled = snapshot(project.dir);
-    expect((await runForge(project, ['recover', '--undo', '-n'])).stdout).toMatch(/would be undone/);
+    expect((await runForge(project, ['recover', '--undo', '-n'])).stdout).toMatch(/^would take back/);
     const { stdout } = await runForge(project, ['recover', '-n']);
     expect(stdout).toMatch(/Go on\. To do:\n {2}forge checkpoint create\n/);
     expect(differences(rolled, snapshot(project.dir))).toEqual([]);
@@ -184,7 +184,7 @@ describe('forge recover', () => {
     expect(done.stdout).toMatch(/^ {2}what it proved ran again: FORGE-001 passing\n {2}forge undo/m);
     expect((await runForge(project, 'recover --list')).stdout).toMatch(/Before the rollback to checkpoint/);
     expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(
-      /✓ The rollback to \S+ is undone/,
+      /✓ Taken back: the rollback to \S+/,
     );
   });
 });

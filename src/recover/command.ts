@@ -5,7 +5,6 @@ import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { firstPaths, harmless, oneLine, plural } from '../core/text.js';
 import type { BackupList, InspectedCheckpoint, Recovered, RecoveryPlan, Undone } from '../index.js';
-import { lacksCheckpoint } from './rules.js';
 
 type RecoverAnswer = RecoveryPlan | Recovered | Undone | BackupList | InspectedCheckpoint;
 
@@ -60,9 +59,7 @@ function renderPlan(plan: RecoveryPlan, style: Style): string {
   const title = checkpoint
     ? `${style.strong(checkpoint.tag)}  ${style.dim(`${checkpoint.commit.slice(0, 12)}, ${style.time(checkpoint.timestamp)}`)}`
     : 'No checkpoint to compare with. While all works: forge checkpoint create';
-  const verdict = lacksCheckpoint(rules)
-    ? 'Without one, forge recover does nothing.'
-    : `${style.strong(decision)}: ${describeDecision(plan)}`;
+  const verdict = `${style.strong(decision)}: ${describeDecision(plan)}`;
   const tables = [ran, rows].filter((table) => table.length > 0).map((table) => columns(table, '  '));
   const text = [title, ...tables].join('\n').replace(/ +$/gm, '');
   return `${text}\n  ${style.dim(describeSizes(plan))}\n${verdict}`;

@@ -20,7 +20,7 @@ import {
 import type { OwnText } from '../session/commit.js';
 import { finishRecovery, moveTo, notNow } from './move.js';
 import { chooseTarget, planRecovery, type RecoveryPlan } from './plan.js';
-import { lacksCheckpoint } from './rules.js';
+import { NEVER } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()), rollback: z.optional(z.boolean()) });
 
@@ -55,7 +55,7 @@ export async function recover(
   if (operation) throw notNow(`${operation} is in progress`);
   const plan = await planRecovery(context, input, watch);
   if (plan.decision !== 'continue') requireSupervisor(context, RESERVED);
-  if (lacksCheckpoint(plan.rules))
+  if (plan.rules[0]?.value === NEVER)
     throw refused(
       'recover.no_checkpoint',
       'There are no checkpoints here, so there is nothing to compare with or go back to; nothing was done.',

@@ -103,10 +103,6 @@ export const ASKED = row('asked_for', 'rollback', 'continue', 'rollback');
 /** The value of the row `checkpoint` if there was never one. */
 export const NEVER = 'none';
 
-/** Without a checkpoint there is nothing to compare with and nothing to return to. */
-export const lacksCheckpoint = (rules: readonly Rule[]): boolean =>
-  rules.some(({ rule, value }) => rule === 'checkpoint' && value === NEVER);
-
 /** Unknowns are left to a human. Known failures decide. */
 export function decide(rules: readonly Rule[]): Decision {
   const broken = rules.filter(({ holds }) => !holds);

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProvedCheck } from '../../src/checkpoint/run.js';
-import {
-  type Divergence,
-  decide,
-  type Facts,
-  judgeDivergence,
-  lacksCheckpoint,
-} from '../../src/recover/rules.js';
+import { type Divergence, decide, type Facts, judgeDivergence } from '../../src/recover/rules.js';
 
 const NONE: Divergence = {
   commits: 0,
@@ -106,9 +100,6 @@ describe('the table that decides', () => {
     const rules = judge({ branch: 'missing', ledger: 'halted' }, { checkpoint: 'none' });
     expect(decide(rules)).toBe('alert');
     expect(rules.map(({ rule }) => rule)).toEqual(['checkpoint', 'operation', 'ledger']);
-    expect(lacksCheckpoint(rules)).toBe(true);
-    for (const checkpoint of ['ok', 'damaged'])
-      expect(lacksCheckpoint(judge({}, { checkpoint }))).toBe(false);
   });
 
   it('GIT-06 mentions a shallow clone as a possible cause', () => {

@@ -109,7 +109,7 @@ describe('forge recover', () => {
         code: 'recover.no_checkpoint',
         hint: expect.stringMatching(/^forge checkpoint create/),
       });
-    expect((await runForge(project, ['recover', '--plan'])).stdout).toMatch(/forge recover does nothing\.$/m);
+    expect((await runForge(project, ['recover', '--plan'])).stdout).toMatch(/nothing is done$/m);
     expect(await logOf(project, 'audit')).toEqual([]);
     await forgeJson(project, ['cycle', '--task', 'X', 'true']);
   });

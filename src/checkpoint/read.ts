@@ -11,6 +11,7 @@ import { listTags, reachableTags } from '../git/tags.js';
 import { withPrivateIndex } from '../git/tree.js';
 import { recordsIn } from '../ledger/git.js';
 import { type Context, requireRepository } from '../project/project.js';
+import { requireTrust } from '../trust/trust.js';
 import {
   byTime,
   CHECKPOINT,
@@ -25,7 +26,7 @@ import {
   parseName,
   tagOf,
 } from './rules.js';
-import { type CheckpointWatch, runAgain } from './run.js';
+import { type CheckpointWatch, evidenceOf, findFailure, type Runs } from './run.js';
 
 /** Every checkpoint that a tag or a manifest here names, newest first. */
 async function readCheckpoints(context: Context): Promise<Checkpoint[]> {
@@ -190,8 +191,10 @@ async function runInPlace(context: Context, { tag, commit, verified_by }: Manife
         hint: `git worktree add ../${nameIn(tag)} ${tag} && cd ../${nameIn(tag)} && forge checkpoint verify ${nameIn(tag)} --run`,
       },
     );
-  const tree = await testedTree(context, commit);
-  const { evidence, failed } = await runAgain(context, verified_by, tree, watch);
+  requireTrust(context, verified_by);
+  const runs: Runs = new Map();
+  const failed = await findFailure(context, verified_by, runs, watch);
+  const evidence = evidenceOf(runs, await testedTree(context, commit));
   if (!failed) return { findings: [], evidence };
   const message = `${tag}: ${failed.command}: ${failed.why}`;
   const hint = `git diff ${tag}   # it passed then; look at what is outside git`;

@@ -100,13 +100,11 @@ export function manifestIn(message: string): string | null {
 export const decodeManifest = (text: string): Manifest | null =>
   unlessFailed(null, () => decodeDocument(CHECKPOINT, Buffer.from(text), 'the tag'));
 
+type Dated = Pick<Checkpoint, 'name' | 'timestamp'>;
+
 /** Newest first. All times have the same text format. */
-export function byTime(
-  a: { name: string; timestamp: string | null },
-  b: { name: string; timestamp: string | null },
-): number {
-  return compareText(b.timestamp ?? '', a.timestamp ?? '') || compareIds(b.name, a.name);
-}
+export const byTime = (a: Dated, b: Dated): number =>
+  compareText(b.timestamp ?? '', a.timestamp ?? '') || compareIds(b.name, a.name);
 
 /** A checkpoint's manifest in `.forge/`; null if the bytes are not a manifest. */
 export interface FileFacts {

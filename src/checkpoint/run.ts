@@ -23,13 +23,13 @@ interface Failure {
 }
 
 /** The results by command. Each runs once. */
-type Runs = Map<string, ProcessRun>;
+export type Runs = Map<string, ProcessRun>;
 
 /**
  * Runs commands up to the first that does not pass, which it returns. A run in which no test ran proves nothing, and a
  * command that a person has not approved is not run. No lock is held.
  */
-async function findFailure(
+export async function findFailure(
   context: Context,
   commands: readonly string[],
   runs: Runs,
@@ -50,7 +50,7 @@ async function findFailure(
   return null;
 }
 
-const evidenceOf = (runs: Runs, tree: string): CheckEvidence[] =>
+export const evidenceOf = (runs: Runs, tree: string): CheckEvidence[] =>
   [...runs].map(([command, { exit_code, duration_ms, output }]) => ({
     ...{ command, exit_code, duration_ms, output_sha256: output.sha256, tree },
   }));
@@ -142,19 +142,6 @@ async function recordFailure(
 ): Promise<void> {
   const ids = claims.flatMap(({ id, commands }) => (commands.includes(command) ? [id] : []));
   if (ids.length > 0 && run) await verifyFeatures(context, { ids }, { known });
-}
-
-/** Runs the commands of a checkpoint again, up to the first failure. Exit 3 if one is not approved. */
-export async function runAgain(
-  context: Context,
-  commands: readonly string[],
-  tree: string,
-  watch: CheckpointWatch,
-): Promise<{ evidence: CheckEvidence[]; failed: Failure | null }> {
-  requireTrust(context, commands);
-  const runs: Runs = new Map();
-  const failed = await findFailure(context, commands, runs, watch);
-  return { evidence: evidenceOf(runs, tree), failed };
 }
 
 /** A command or a feature that passed at the checkpoint, and its current result. */

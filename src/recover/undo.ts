@@ -37,8 +37,8 @@ import {
   requireRepository,
   requireSupervisor,
 } from '../project/project.js';
-import { ARCHIVED_SESSION, isAbout, isCalled, sessionName } from '../session/rules.js';
-import { readRunning, showFocus } from '../session/running.js';
+import { ARCHIVED_SESSION, isCalled, sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
 import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf, worktreeOf } from './move.js';
@@ -200,8 +200,7 @@ export async function removeFeatureKept(context: Context, input: { id: string })
   // An edit of features.json is in the feature's file then.
   const { id } = requireFeature(updateFeatures(context), input.id);
   const about = { why: 'feature remove', feature: id, what: `the removal of feature ${id}` };
-  const focus = isAbout(showFocus(context), id) ? [focusFile(context.layout)] : [];
-  const paths = [featureFile(context.layout, id), ...focus];
+  const paths = [featureFile(context.layout, id)];
   const { done, ref } = await changeKept(context, about, paths, () => removeFeature(context, input));
   return { ...done, undo: ref && 'forge undo' };
 }
@@ -220,18 +219,15 @@ export async function discardSessionKept(context: Context, input: { id?: string 
   return { ...done, undo: ref && 'forge undo' };
 }
 
-/** Restores the files of a snapshot, without a focus that has turned away from the feature since. */
+/** Restores the files of a snapshot. */
 async function putFiles(context: Context, found: Found) {
   const { disk, layout } = context;
   const { state, left = [], feature } = found.note as Snapshot;
-  const running = readRunning(context);
-  // The focus comes back with its feature, unless the session has ended or turned to another task.
-  const focus = showFocus(context);
-  const isOver =
-    feature !== undefined && (running === null || (focus.task !== null && !isAbout(focus, feature)));
-  const files = state
-    .map(({ path, bytes }, i) => ({ path: resolve(layout.root, path), bytes, left: left[i] }))
-    .filter(({ path }) => !isOver || path !== focusFile(layout));
+  const files = state.map(({ path, bytes }, i) => ({
+    path: resolve(layout.root, path),
+    bytes,
+    left: left[i],
+  }));
   refuseNewer(context, found, files);
   const paths = files.map(({ path }) => path);
   const about = { why: 'undo', feature, what: reverse(found) };
@@ -271,12 +267,8 @@ function refuseNewer(
   const isBack = feature !== undefined && files[0]?.bytes !== null;
   const twin = isBack && findTwin(updateFeatures(context), String(feature));
   if (twin) refuse(`A feature ${twin.id} was added`, `forge feature remove ${twin.id}`);
-  // These change without a command of the person: another terminal continues the session, or the focus turns.
-  const loose = [
-    sessionFile(layout),
-    openFile(layout),
-    ...(feature === undefined ? [] : [focusFile(layout)]),
-  ];
+  // These change without a command of the person: another terminal continues the session.
+  const loose = [sessionFile(layout), openFile(layout)];
   const changed = files.find(
     ({ path, left }) => left !== undefined && !loose.includes(path) && left !== digestOf(path),
   );

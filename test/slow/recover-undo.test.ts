@@ -172,21 +172,6 @@ describe('forge undo', () => {
     expect(project.read(FEATURES)).toBe(mine);
   });
 
-  it('GIT-09 the focus comes back with its feature, unless it is on another task by now', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'B', 'Bills', '--no-run']);
-    await forgeJson(project, ['session', 'start', '--task', 'B']);
-    const taskNow = async () => (await forgeJson<{ task: string | null }>(project, 'focus show')).task;
-    await forgeJson(project, ['feature', 'remove', 'B']);
-    expect(await taskNow()).toBeNull();
-    await undoLast(project);
-    expect(await taskNow()).toBe('B: Bills');
-    await forgeJson(project, ['feature', 'remove', 'B']);
-    await forgeJson(project, ['focus', 'set', '--task', 'Other']);
-    await undoLast(project);
-    expect(await taskNow()).toBe('Other');
-  });
-
   it('GIT-09 a discarded session runs again with every file restored; again, it is discarded', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);

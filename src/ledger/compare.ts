@@ -239,9 +239,7 @@ function findNotes(
   const { places } = located;
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
   const place = places.get(elsewhere[0]?.id ?? '');
-  const tag = /^refs\/tags\/(.+)/.exec(place ?? '')?.[1];
-  const how = place === 'stash' ? 'git stash pop' : tag && `if HEAD is behind it: git merge --ff-only ${tag}`;
-  const bring = how ? ` (${how})` : '';
+  const bring = place === 'stash' ? ' (git stash pop)' : '';
   const files = graph.containers.length;
   const strange = unknown.filter(({ id }) => !changed.includes(id));
   return [

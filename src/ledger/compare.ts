@@ -241,6 +241,7 @@ function findNotes(
   const place = places.get(elsewhere[0]?.id ?? '');
   const bring = place === 'stash' ? ' (git stash pop)' : '';
   const files = graph.containers.length;
+  const journal = `the journal in the git dir has ${plural(own.damaged.length, 'damaged line')}`;
   const strange = unknown.filter(({ id }) => !changed.includes(id));
   return [
     ...[...groupBy(strange, ({ file }) => file)].flatMap(([file, records]) =>
@@ -250,14 +251,7 @@ function findNotes(
     ),
     ...describeRecords('elsewhere', elsewhere, `in ${place}, not in this tree: {count} written here${bring}`),
     ...graph.containers.flatMap(describeFile),
-    ...(own.damaged.length > 0
-      ? [
-          makeFinding(
-            'journal',
-            `the journal in the git dir has ${plural(own.damaged.length, 'damaged line')}`,
-          ),
-        ]
-      : []),
+    ...(own.damaged.length > 0 ? [makeFinding('journal', journal)] : []),
     ...incomplete.map((message) => makeFinding('incomplete', message)),
     ...(files > MANY_CONTAINERS ? [makeFinding('file', `${files} files make git slow`)] : []),
   ];
@@ -265,13 +259,10 @@ function findNotes(
 
 /** A file with whole records that forge did not leave like this. */
 function describeFile({ name: file, torn, hasCr }: Container): Finding[] {
-  const note = (isSo: boolean, message: string, line = 0): Finding[] =>
-    isSo ? [makeFinding('file', message, { file, line })] : [];
+  const crlf = `it has CRLF line ends. To remove them: sed -i 's/\\r$//' FILE; ${PREVENTS} ${ATTRIBUTES}`;
+  const cut = 'an unfinished line; its writer was interrupted';
   return [
-    ...note(torn !== null, 'an unfinished line; its writer was interrupted', torn ?? 0),
-    ...note(
-      hasCr,
-      `it has CRLF line ends. To remove them: sed -i 's/\\r$//' FILE; ${PREVENTS} ${ATTRIBUTES}`,
-    ),
+    ...(torn === null ? [] : [makeFinding('file', cut, { file, line: torn })]),
+    ...(hasCr ? [makeFinding('file', crlf, { file })] : []),
   ];
 }

@@ -259,9 +259,6 @@ function settleFeatures(context: Context, { vouched }: Intent, kept: readonly Fe
   );
 }
 
-/** The reason of an automatic backup after an interrupted move. */
-export const HALF_WAY = 'half_way';
-
 /** Completes an interrupted move. Files on disk may be new work by now, so they are backed up first. */
 export async function finishRecovery(context: Context): Promise<void> {
   const { disk, layout } = context;
@@ -281,7 +278,7 @@ export async function finishRecovery(context: Context): Promise<void> {
     const ref = move.touched.length > 0 ? nameBackup(context) : null;
     const head = (await must(git, ['rev-parse', 'HEAD'])).trim();
     const subject = `Half-way through a ${action} that was interrupted`;
-    if (ref) await backUp(workspace, move, { ref, head, subject, note: noteOf(context, HALF_WAY) });
+    if (ref) await backUp(workspace, move, { ref, head, subject, note: noteOf(context, 'half_way') });
     await finishMove(context, workspace, move, intent);
     context.warnings.push(
       `A ${action} had been interrupted; it is completed now. What was there before: ${backup}; half-way: ${ref ?? 'nothing'}.`,

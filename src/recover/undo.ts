@@ -41,7 +41,7 @@ import { ARCHIVED_SESSION, isCalled, sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { requireArchive } from '../session/store.js';
-import { finishRecovery, HALF_WAY, moveTo, nameBackup, noteOf, worktreeOf } from './move.js';
+import { finishRecovery, moveTo, nameBackup, noteOf, worktreeOf } from './move.js';
 import { RESERVED } from './recover.js';
 
 export type BackupList = Awaited<ReturnType<typeof listRecoveries>>;
@@ -62,8 +62,8 @@ async function findBackup(context: Context, name: string | undefined) {
     const note = await readNote(git, backup.ref);
     if (!Array.isArray(note?.files) || note.worktree !== worktreeOf(repository)) continue;
     // The backup of an interrupted move does not tell.
-    const { what = `the last ${note.why}` } = note as Partial<Snapshot>;
-    if (isNamed || note.why !== HALF_WAY) return { backup, note, isNamed, what };
+    const { what } = note as Partial<Snapshot>;
+    if (isNamed || what) return { backup, note, isNamed, what: what ?? note.why };
   }
   const what = isNamed
     ? `This worktree has no backup ${JSON.stringify(oneLine(name, 80))}.`

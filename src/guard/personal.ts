@@ -26,46 +26,29 @@ import {
   VERSION_BEFORE,
   WELL_KNOWN,
 } from './rules/contacts.js';
-import {
-  CARD_WORDS,
-  CARDS,
-  COUNTRIES,
-  FIRST_FOUR,
-  ISSUERS,
-  NOT_GLOBAL,
-  RESERVED_V6,
-  RESOLVERS_V6,
-} from './rules/numbers.js';
+import { CARD_WORDS, CARDS, COUNTRIES, FIRST_FOUR, ISSUERS, NO_HOSTS } from './rules/numbers.js';
 
-const isCalledCard = mentions(CARD_WORDS);
+const cardWords = CARD_WORDS.split('|');
+const isCalledCard = mentions(cardWords);
 
 /** Whether digits are a card number. Ungrouped digits also need a word: one number in ten has a valid check digit. */
 function isCard(text: string, match: RegExpExecArray): boolean {
   const digits = bare(text);
-  const issuer = ISSUERS.find(
-    ({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length),
-  );
+  const issuer = ISSUERS.find(([prefix, lengths]) => prefix.test(digits) && lengths.includes(digits.length));
   // Six equal digits are a test card.
   if (!issuer || !luhn(digits) || /(\d)\1{5}/.test(digits)) return false;
   return /^\d{4,6}\D/.test(text) ? !inTable(match) : isCalledCard(match);
 }
 
-const NEAR_WORD: Partial<Rule> = { keywords: keywordsOf(CARD_WORDS), reach: [50, 140] };
+const NEAR_WORD: Partial<Rule> = { keywords: keywordsOf(cardWords), reach: [50, 140] };
 const GROUPED: Partial<Rule> = { keywords: [], anchor: LONG_NUMBER, reach: [4, 80] };
 const ISO_7812 = 'https://www.iso.org/standard/70484.html';
 
 export const cardRules = (): readonly Rule[] =>
-  CARDS.map(({ id, what, groups }) => {
+  CARDS.map(([id, groups]) => {
     const where = groups.startsWith('(') ? GROUPED : NEAR_WORD;
-    const rule = {
-      id,
-      class: 'card' as const,
-      what,
-      source: ISO_7812,
-      keywords: [],
-      ...where,
-      accept: isCard,
-    };
+    const [name, what] = ['card' as const, 'payment card number'];
+    const rule = { id, class: name, what, source: ISO_7812, keywords: [], ...where, accept: isCard };
     return lazyRule(rule, () => new RegExp(`${BEGIN}${FIRST_FOUR}${groups}${END}`, 'g'));
   });
 
@@ -173,9 +156,10 @@ let reserved: BlockList | undefined;
 function notHosts(): BlockList {
   if (reserved) return reserved;
   reserved = new BlockList();
-  for (const [first, last] of NOT_GLOBAL) reserved.addRange(first, last);
-  for (const [network, bits] of RESERVED_V6) reserved.addSubnet(network, bits, 'ipv6');
-  for (const resolver of RESOLVERS_V6) reserved.addAddress(resolver, 'ipv6');
+  for (const block of NO_HOSTS.split(' ')) {
+    const [network = '', bits] = block.split('/');
+    reserved.addSubnet(network, Number(bits), network.includes(':') ? 'ipv6' : 'ipv4');
+  }
   return reserved;
 }
 

@@ -139,7 +139,7 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
   const keepsLinear = givenIssue(given, rules) === undefined && linear !== '' && hasId && !isNamedOnce;
   return {
     ...draft,
-    ...(given.title === undefined ? keptSubject(draft, old, rules) : {}),
+    isKept: given.title === undefined,
     learned: unique([...old.learned, ...draft.learned]),
     updated: unique([...old.updated, ...draft.updated]),
     backtrace: {
@@ -150,17 +150,6 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
     other: old.other ?? '',
     trailers: old.trailers ?? [],
   };
-}
-
-/** A word in brackets that is no id, such as `[BUG]`, belongs to the text. */
-function keptSubject(
-  { id }: CommitMessage,
-  old: CommitMessage,
-  { isId }: CommitRules,
-): Partial<CommitMessage> {
-  if (old.id === '') return { keeps: 'text' };
-  if (id !== old.id || isId(id)) return { keeps: 'line' };
-  return { keeps: 'text', id: '', subject: `[${id}] ${old.subject}` };
 }
 
 /** What was said in the progress log, and the file names; without a log, one line per file. */

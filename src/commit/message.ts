@@ -14,8 +14,8 @@ export interface CommitMessage {
   subject: string;
   /** A person or an agent typed the subject: the rules judge it whole. A chosen one is cut to fit. */
   isTyped?: boolean;
-  /** Of an amended commit, in the style `conventional`: the capital letters stay, or the brackets too. */
-  keeps?: 'text' | 'line';
+  /** Of an amended commit: the subject stays as it is. */
+  isKept?: boolean;
   /** The conventional type of the work; `feat` if absent. */
   type?: string;
   /** The text outside of the sections, which an amended commit keeps. */
@@ -142,14 +142,11 @@ export const isOwnSubject = (subject: string): boolean => OWN.test(subject);
 const MAX_LINE = 100;
 
 /** commitlint accepts a capital at the start of an abbreviation only. */
-function conventionalSubject({ subject, type = 'feat', keeps }: CommitMessage): string {
+function conventionalSubject({ subject, type = 'feat' }: CommitMessage): string {
   if (/^[a-z]+(?:\([^()]*\))?!?: \S/.test(subject)) return subject;
-  const text = keeps
-    ? subject
-    : subject
-        // `[BUG] `, which forms ask for.
-        .replace(/^\[[A-Za-z]+\] +/, '')
-        .replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
+  // `[BUG] `, which forms ask for.
+  const title = subject.replace(/^\[[A-Za-z]+\] +/, '');
+  const text = title.replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
   return `${isOwnSubject(subject) ? 'chore' : type}: ${text}`;
 }
 
@@ -186,13 +183,13 @@ export function formatCommitMessage(
     sections: SECTIONS,
   },
 ): string {
-  const { id, subject, why, backtrace, keeps } = message;
+  const { id, subject, why, backtrace } = message;
   const isConventional = style === 'conventional';
   const line = (text: string, indent = ''): string => (isConventional ? breakLine(text, indent) : text);
   const list = (texts: readonly string[]): string =>
     texts.map((text) => line(`- ${item(text)}`, '  ')).join('\n');
   const named = id === '' ? subject : `[${id}] ${subject}`;
-  const title = isConventional && keeps !== 'line' ? conventionalSubject(message) : named;
+  const title = isConventional && !message.isKept ? conventionalSubject(message) : named;
   const memory = [
     ...message.learned.map((text) => `Learned: ${text}`),
     ...message.updated.map((text) => `Updated: ${text}`),

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { Cutter } from '../core/cutter.js';
 import { toForgeError, usage } from '../core/error.js';
 import { focusFile } from '../core/paths.js';
@@ -6,7 +5,7 @@ import { compilePattern, patternProblem } from '../core/pattern.js';
 import { oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { readFeatures } from '../feature/store.js';
-import { type Git, gitError, gitIn, isNoRange } from '../git/client.js';
+import { gitError, gitIn, isNoRange } from '../git/client.js';
 import { commitAt } from '../git/read.js';
 import {
   findForge,
@@ -195,21 +194,7 @@ export async function checkRange(
     onStdout: (chunk) => cutter.push(chunk),
   });
   if (code !== 0) throw isNoRange(stderr) ? noRange(repository, range) : gitError(args, stderr);
-  const unknown = commits.filter(({ problems }) => problems.some(({ rule }) => rule === 'id'));
-  const past = unknown.length === 0 ? new Set() : await readPastFeatures(gitIn(root, env), unknown);
-  for (const commit of unknown)
-    if (past.has(/^\[(.*?)\]/.exec(commit.subject)?.[1]))
-      commit.problems = commit.problems.filter(({ rule }) => rule !== 'id');
   return commits;
-}
-
-const ADDED = ['--no-literal-pathspecs', 'log', '-z', '--format=', '--name-only', '--diff-filter=A'];
-
-/** Features that were removed since, or are another branch's: the history of the newest commits has their files. */
-async function readPastFeatures(git: Git, commits: readonly RangeCommit[]): Promise<Set<unknown>> {
-  const tips = commits.slice(0, 100).map(({ sha }) => sha);
-  const { stdout } = await git([...ADDED, ...tips, '--', ':(top,glob)**/long-term/features.d/*.json']);
-  return new Set(stdout.split('\0').map((path) => basename(path.trim(), '.json')));
 }
 
 function checkStored(bytes: Buffer, rules: CommitRules, guard: Guard): RangeCommit {

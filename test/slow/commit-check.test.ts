@@ -14,26 +14,6 @@ import {
   run,
 } from '../support/project.js';
 
-describe('a commit with the id of a feature', () => {
-  it('GIT-01 GIT-07 follows the protocol also after the feature is removed', async () => {
-    const project = await makeForge();
-    const start = project.git('rev-parse', 'HEAD');
-    await forgeJson(project, ['feature', 'add', 'LOGIN-page', 'Log in']);
-    project.git('add', '.');
-    commit(project, GOOD.replaceAll('SX9-123', 'LOGIN-page').replace('Linear: LOGIN-page', 'Linear: none'));
-    await forgeJson(project, ['feature', 'remove', 'LOGIN-page', '--yes']);
-    project.git('add', '.');
-    const wrong = GOOD.replace('[SX9-123]', '[LOGIN-pag]');
-    const last = commit(project, wrong);
-    expect(await checkJson(project, ['--range', `${start}..HEAD`])).toMatchObject({
-      exitCode: 1,
-      commits: [{ sha: last, problems: [{ rule: 'id' }] }, { problems: [] }],
-    });
-    for (const name of ['HEAD', last.slice(0, 9)])
-      expect(await checkJson(project, [name])).toMatchObject({ exitCode: 1, commits: [{ sha: last }] });
-  });
-});
-
 describe('forge commit check FILE', () => {
   it("GIT-01 exempts git's own message during a merge, but no other file", async () => {
     const project = makeRepository();

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
@@ -14,10 +13,6 @@ import {
 
 async function runCheck(call: Call, file?: string): Promise<CommitCheck> {
   const { range } = call.options as { range?: string };
-  const isNoFile = file !== undefined && range === undefined && !existsSync(resolve(call.cwd, file));
-  if (isNoFile && /^[^.].*\.\.(?!\/)/.test(file)) return checkCommits(call.cwd, call.world, { range: file });
-  if (isNoFile && /^(?:HEAD|[0-9a-f]{7,64})[~^\d]*$/.test(file))
-    return checkCommits(call.cwd, call.world, { range: `${file}^!` });
   return checkCommits(call.cwd, call.world, {
     message: file === undefined ? file : await call.bytes(file),
     file: file === undefined || file === '-' ? undefined : resolve(call.cwd, file),

@@ -22,7 +22,6 @@ import {
   hasBlock,
   lefthookEntry,
   PREPARE,
-  runtimeOf,
   SHEBANG,
   script,
   withBlock,
@@ -176,7 +175,7 @@ const toRow = ({ hook: name, state, file, why }: HookPlan): HookRow => ({
   why,
 });
 
-/** `gone`: programs or scripts that the hooks start and that no longer exist. */
+/** `gone`: the script that the hooks start, if it is missing, as in a clone. */
 function report(
   context: Context,
   plans: readonly HookPlan[],
@@ -287,11 +286,6 @@ export async function hooksStatus(context: Context): Promise<HooksReport> {
   const stateOf = (plan: HookPlan): HookState =>
     plan.state === 'installed' || plan.state === 'refused' ? plan.state : 'absent';
   const isAny = plans.some(({ state }) => state === 'installed');
-  return report(context, plans, stateOf, isAny ? findGone(context) : []);
-}
-
-function findGone({ disk, layout }: Context): string[] {
-  const path = hookScript(layout);
-  const started = runtimeOf(disk.read(path)?.toString('utf8') ?? '');
-  return started ? [started.node, started.forge].filter((file) => !existsSync(file)) : [path];
+  const path = hookScript(context.layout);
+  return report(context, plans, stateOf, isAny && !context.disk.exists(path) ? [path] : []);
 }

@@ -9,12 +9,6 @@ export type GitHook = (typeof ALL_HOOKS)[number];
 
 export const isGitHook = (word: string): word is GitHook => (ALL_HOOKS as readonly string[]).includes(word);
 
-/** The absolute paths of Node and forge that the hooks start: those that installed them. */
-interface Runtime {
-  node: string;
-  forge: string;
-}
-
 /** Exit codes of `forge hook` in templates/hooks/hook.sh. Any other code is a crash of Node or forge, which must not block a commit. */
 export const SHIM_EXITS = { problems: 101, secret: 105 } as const;
 
@@ -76,21 +70,19 @@ export const lefthookEntry = (hook: GitHook): string =>
 export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
 
 /**
- * The script that all hooks run. During a rebase it does not judge messages, which were checked before, but commit-msg
+ * The script that all hooks run, with the paths of Node and forge that installed them. During a rebase it does not judge messages, which were checked before, but commit-msg
  * still protects headings. After a commit, a switch or a merge the shell alone does the work.
  */
-export const script = ({ node, forge }: Runtime): string => `# forge's hooks, run by the hooks in ../hooks.
+export const script = ({
+  node,
+  forge,
+}: {
+  node: string;
+  forge: string;
+}): string => `# forge's hooks, run by the hooks in ../hooks.
 forge_node=${quoted(node)}
 forge_program=${quoted(forge)}
 ${template('hooks', 'hook.sh')}`;
-
-/** The runtime of an installed script; null if forge did not write it. */
-export function runtimeOf(text: string): Runtime | null {
-  const [node, forge] = ['node', 'program'].map((name) =>
-    new RegExp(`^forge_${name}='(.*)'$`, 'm').exec(text)?.[1]?.replaceAll("'\\''", "'"),
-  );
-  return node !== undefined && forge !== undefined ? { node, forge } : null;
-}
 
 const SHELL =
   /^#![ \t]*(?:\S*\/env[ \t]+(?:-\S+[ \t]+)*|\S*\/)(?:busybox[ \t]+)?(?:a|ba|da|k|mk|z)?sh(?:\s|$)/;

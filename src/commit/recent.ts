@@ -61,16 +61,9 @@ function notePastHooks(context: Context, commits: readonly Commit[]): void {
   );
 }
 
-/** The commits that these lines of HEAD's reflog made, also after a rebase. A pull or a switch makes none. */
-function madeIn(moves: readonly string[]): Set<string> {
-  const made = moves.flatMap((line) => {
-    const [, hash, by, subject] = /^\w+ (\w+) .*\t(commit|rebase|pull)\b[^:]*: (.*)$/.exec(line) ?? [];
-    return hash === undefined ? [] : [{ hash, isCommit: by === 'commit', subject }];
-  });
-  const subjects = new Set(made.filter(({ isCommit }) => isCommit).map(({ subject }) => subject));
-  // A rebase copies the commits of others, too.
-  return new Set(made.filter((move) => move.isCommit || subjects.has(move.subject)).map(({ hash }) => hash));
-}
+/** The commits that these lines of HEAD's reflog made. A pull, a switch or a rebase makes none. */
+const madeIn = (moves: readonly string[]): Set<string> =>
+  new Set(moves.flatMap((line) => /^\w+ (\w+) .*\tcommit\b/.exec(line)?.[1] ?? []));
 
 const FIELDS = ['HEAD', 'objectname', 'committerdate:iso-strict', 'upstream:short', 'refname:short'];
 const REFS = [

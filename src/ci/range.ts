@@ -90,7 +90,7 @@ interface NamedStart {
   from: string;
   rev: string;
   shown: string;
-  /** Of a pull request or a merge queue. */
+  /** Of a pull request. */
   isBase: boolean;
 }
 
@@ -109,7 +109,6 @@ export function namedStart(env: Env, remote: string): NamedStart | null {
     ['CI_MERGE_REQUEST_TARGET_BRANCH_SHA', env.CI_MERGE_REQUEST_TARGET_BRANCH_SHA, true],
     ['CI_MERGE_REQUEST_DIFF_BASE_SHA', env.CI_MERGE_REQUEST_DIFF_BASE_SHA, true],
     ['CI_COMMIT_BEFORE_SHA', env.CI_COMMIT_BEFORE_SHA, false],
-    ['GITHUB_EVENT_PATH (base_sha)', event.merge_group?.base_sha, true],
     ['GITHUB_EVENT_PATH (before)', event.before, false],
   ];
   for (const [from, id, isBase] of ids)
@@ -130,7 +129,6 @@ export function isFromFork(env: Env): boolean {
 /** The fields of GitHub's description of the event that forge reads. */
 interface Event {
   before?: unknown;
-  merge_group?: { base_sha?: unknown };
   pull_request?: Partial<Record<'base' | 'head', { repo?: { full_name?: unknown } }>>;
 }
 

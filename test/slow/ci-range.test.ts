@@ -62,7 +62,7 @@ describe('forge ci: the range', () => {
     expect(await seen(clone, {})).toEqual(own);
   });
 
-  it('GIT-07 GitHub: a pull request and a merge queue by their base, a push by the commit before it', async () => {
+  it('GIT-07 GitHub: a pull request by its base, a push by the commit before it', async () => {
     const { clone, first, base } = await branched();
     const pull = { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: 'main' };
     expect(await seen(clone, pull)).toEqual(['origin/main..HEAD', 'GITHUB_BASE_REF', '2']);
@@ -73,10 +73,6 @@ describe('forge ci: the range', () => {
     // After a forced push, no clone has that commit.
     expect(await seen(clone, githubEvent({ before: 'a'.repeat(40) }))).toEqual(forked);
     expect(await seen(clone, githubEvent({}))).toEqual(forked);
-    const queue = (base_sha: unknown) => githubEvent({ merge_group: { base_sha, head_sha: first } });
-    const from = 'GITHUB_EVENT_PATH (base_sha)';
-    expect(await seen(clone, queue(base))).toEqual([`${base.slice(0, 12)}..HEAD`, from, '2']);
-    expect(await seen(clone, queue(first))).toEqual([`${first.slice(0, 12)}..HEAD`, from, '1']);
     clone.git('switch', '-q', 'main');
     expect((await seen(clone, githubEvent({ before: 'a'.repeat(40) })))[1]).toBe('the last commit');
   });

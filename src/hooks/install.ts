@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { readEnforcement } from '../commit/check.js';
@@ -195,10 +195,6 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   const folder = await readFolder(context);
   const plans = planHooks(folder, prepare);
   requireConsent(plans, others);
-  if (!folder.isHusky && existsSync(join(folder.repository.root, '.husky')))
-    context.warnings.push(
-      'The project has .husky/, which git does not use in this clone yet. Once husky is set up, run again: forge hooks install',
-    );
   const { disk, layout, git } = context;
   const record = disk.readDocument(HOOKS_RECORD, hooksRecordFile(layout), NO_HOOKS).value;
   const { installed_at = timestamp(context), head = git && (await commitAt(git, 'HEAD')) } = record;
@@ -274,10 +270,6 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
   writeHooks(context, changes, () => {
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
   });
-  if (/\bforge\/hook\b/.test(readLefthookFiles(repository.root)))
-    context.warnings.push(
-      "lefthook's settings still have forge's lines, which do nothing now. Remove them by hand.",
-    );
   return report(context, plans, ({ hook }) => (changed.has(hook) ? 'removed' : 'absent'));
 }
 

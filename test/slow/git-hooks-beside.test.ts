@@ -105,9 +105,7 @@ describe('forge hooks beside others', () => {
     expect(project.read('.forge/git/commits.log')).toContain('Brief description');
     expect(commit(project, { ...env, OWN_LOG: log }, 'no protocol').exitCode).toBe(1);
     // Without the script, the lines pass.
-    expect(forge(project, 'hooks', 'uninstall').stderr).toContain(
-      "lefthook's settings still have forge's lines",
-    );
+    forge(project, 'hooks', 'uninstall');
     expect(commit(project, { ...env, OWN_LOG: log }, 'no protocol').exitCode).toBe(0);
   });
 });
@@ -159,9 +157,7 @@ describe('forge hooks in any hooks folder', () => {
   it('GIT-03 doctor reports that husky took over, and its command fixes the hooks', () => {
     const project = makeForgeRepository();
     mkdirSync(join(project.dir, '.husky/_'), { recursive: true });
-    expect(hooks(project, 'install').stderr).toContain(
-      'Once husky is set up, run again: forge hooks install',
-    );
+    hooks(project, 'install');
     project.git('config', 'core.hooksPath', '.husky/_');
     expect(hooks(project, 'status').stdout).toMatch(/not installed.*\n\nforge hooks install\n$/s);
     const { stdout } = forge(project, 'doctor');

@@ -24,7 +24,6 @@ interface GitleaksRule {
 
 interface Allowlist {
   regexes?: string[];
-  regexTarget?: string;
   stopwords?: string[];
 }
 
@@ -103,7 +102,7 @@ function readRule(raw: GitleaksRule, allowed: readonly Allowlist[], report: Repo
     }
   };
   const lists = [...allowed, raw.allowlists ?? [], raw.allowlist ?? []].flat();
-  let isAllowed: Accept | undefined;
+  let isAllowed: ((secret: string) => boolean) | undefined;
   const rule = lazyRule(
     {
       id: `added-${oneLine(id, 80)}`,
@@ -112,9 +111,9 @@ function readRule(raw: GitleaksRule, allowed: readonly Allowlist[], report: Repo
       source: '.forge/config.toml',
       keywords: [...new Set(words.map((word) => word.toLowerCase()))],
       reach: REACH,
-      accept: (secret, match) => {
+      accept: (secret) => {
         isAllowed ??= allowedBy(lists, compile);
-        return entropyOf(secret) > Number(entropy) && !isAllowed(secret, match);
+        return entropyOf(secret) > Number(entropy) && !isAllowed(secret);
       },
       isLoose: true,
     },
@@ -123,29 +122,16 @@ function readRule(raw: GitleaksRule, allowed: readonly Allowlist[], report: Repo
   return [rule];
 }
 
-type Accept = NonNullable<Rule['accept']>;
-
-/** Whether one of the allowlists contains a match. */
-function allowedBy(lists: readonly Allowlist[], compile: (source: string) => Search): Accept {
-  const tests = lists.map(({ regexes = [], regexTarget = 'secret', stopwords = [] }): Accept => {
-    const searches = regexes.map((regex) => compile(regex));
-    return (secret, match) => {
-      const target = { match: match[0], line: lineOf(match) }[regexTarget] ?? secret;
-      return (
-        searches.some((search) => isFound(search, target)) ||
-        stopwords.some((word) => secret.toLowerCase().includes(word.toLowerCase()))
-      );
-    };
-  });
-  return (secret, match) => tests.some((test) => test(secret, match));
+/** Whether one of the allowlists contains a secret. */
+function allowedBy(lists: readonly Allowlist[], compile: (source: string) => Search) {
+  const searches = lists.flatMap(({ regexes = [] }) => regexes.map((regex) => compile(regex)));
+  const words = lists.flatMap(({ stopwords = [] }) => stopwords.map((word) => word.toLowerCase()));
+  return (secret: string): boolean =>
+    searches.some((search) => isFound(search, secret)) ||
+    words.some((word) => secret.toLowerCase().includes(word));
 }
 
 function isFound(search: Search, text: string): boolean {
   search.lastIndex = 0;
   return search.exec(text) !== null;
-}
-
-function lineOf({ input, index }: RegExpExecArray): string {
-  const end = input.indexOf('\n', index);
-  return input.slice(input.lastIndexOf('\n', index) + 1, end < 0 ? undefined : end);
 }

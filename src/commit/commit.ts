@@ -116,10 +116,8 @@ export async function makeCommit(context: Context, raw: CommitInput = {}, watch:
 }
 
 /** LTM-13: hooks may be missing. */
-async function refuseStagedSecret({ layout, world, git }: Context, { all }: CommitInput): Promise<void> {
-  // Before the first commit there is no HEAD to compare with.
-  const isTracked = all && git && (await commitAt(git, 'HEAD')) !== null;
-  const { findings } = await scanTree(layout.root, world, { staged: isTracked ? 'tracked' : true });
+async function refuseStagedSecret({ layout, world }: Context, { all }: CommitInput): Promise<void> {
+  const { findings } = await scanTree(layout.root, world, { staged: all ? 'tracked' : true });
   const [first] = findings;
   if (!first) return;
   const more = findings.length > 1 ? ` and ${findings.length - 1} more` : '';

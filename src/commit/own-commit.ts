@@ -1,4 +1,3 @@
-import { refused } from '../core/error.js';
 import {
   doneIssueFile,
   focusFile,
@@ -49,22 +48,6 @@ export async function guardCommit(context: Context): Promise<void> {
     if (found.length === 0) continue;
     const before = Buffer.from(await atHead(git, name));
     refuse(shown(layout, path), newHits(found, guard.scanBytes(name, before)));
-  }
-}
-
-/** Exit 3 for a new secret in files outside memory that forge is about to commit by itself. */
-export async function guardFiles(context: Context, git: Git, names: readonly string[]): Promise<void> {
-  const root = context.repository?.root ?? context.layout.root;
-  const guard = await loadGuard(context.world.env, context);
-  for (const name of names) {
-    const read = readScannable(`${root}/${name}`);
-    const found = 'skipped' in read ? [] : guard.scanGrave(read.text);
-    if (found.length === 0) continue;
-    const [hit] = newHits(found, guard.scanGrave(await atHead(git, name)));
-    if (hit)
-      throw refused('commit.secret', `${name}:${hit.line} has ${hit.what} (rule ${hit.rule}).`, {
-        hint: 'forge guard scan   # then commit what is clean: forge commit',
-      });
   }
 }
 

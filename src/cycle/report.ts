@@ -1,7 +1,7 @@
 import { createCheckpoint } from '../checkpoint/create.js';
 import { readRules } from '../commit/check.js';
 import { makeCommit } from '../commit/commit.js';
-import { guardCommit, guardFiles } from '../commit/own-commit.js';
+import { guardCommit } from '../commit/own-commit.js';
 import { NO_ISSUE } from '../commit/rules.js';
 import { elapsed, timeLimit } from '../core/clock.js';
 import { ForgeError, refused } from '../core/error.js';
@@ -184,7 +184,6 @@ async function commitCycle(run: CycleRun, evaluation: Evaluation, summary: strin
   requireTrust(context, [CYCLE_COMMANDS.commit]);
   // LTM-13: nobody reviews what is added.
   await guardCommit(context);
-  await guardFiles(context, git, files);
   const { onOutput, stop } = outputOf(run);
   const limit = timeLimit(COMMIT_TIMEOUT_MS, stop);
   // Hooks run what a builder wrote.

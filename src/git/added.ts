@@ -1,5 +1,6 @@
 import { Cutter } from '../core/cutter.js';
 import { type Git, gitError, toText } from './client.js';
+import { commitAt } from './read.js';
 
 /** Lines that a change adds in one place. */
 export interface Added {
@@ -32,8 +33,12 @@ const MERGES = ['--diff-merges=dense-combined', '--no-follow', '--no-notes', FOR
 const AS_TEXT = ['-c', 'diff.default.binary=false'];
 
 /** The staged changes. `tracked`: including those that `git commit -a` would stage. */
-export const readStaged = (git: Git, onAdded: OnAdded, tracked = false): Promise<void> =>
-  read(git, [...STILL, 'diff', tracked ? 'HEAD' : '--cached', ...PATCH], onAdded);
+export async function readStaged(git: Git, onAdded: OnAdded, tracked = false): Promise<void> {
+  // Before the first commit there is no HEAD to compare with, but every git knows the empty tree.
+  const emptyTree = async () => (await git(['hash-object', '-t', 'tree', '/dev/null'])).stdout.trim();
+  const base = tracked ? ((await commitAt(git, 'HEAD')) ?? (await emptyTree())) : '--cached';
+  return read(git, [...STILL, 'diff', base, ...PATCH], onAdded);
+}
 
 /** What a range's commits add (`A..B`, or ids, `^` in front of excluded ones), with messages. Exit 6 for an invalid one. */
 export const readRange = (git: Git, range: string | readonly string[], onAdded: OnAdded): Promise<void> =>

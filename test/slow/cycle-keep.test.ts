@@ -111,7 +111,7 @@ describe('[cycle] commit', () => {
     project.write('.git/text', `key = "${secret}"\n`);
     const result = await cycle(project, sh('touch done; cp .git/text .env'));
     expect(result).toMatchObject({ classification: 'SUCCESS', report: { commit: null } });
-    expect(result.warnings.join()).toMatch(/The cycle is not committed: \.env:1 has /);
+    expect(result.warnings.join()).toMatch(/The cycle is not committed: \.env:1: /);
     expect(JSON.stringify(result)).not.toContain(secret);
   });
 

@@ -98,8 +98,6 @@ export async function makeCommit(context: Context, raw: CommitInput = {}, watch:
   const own = userGit(repository.root, context.world.env);
   const draft = requireTexts(context, input, await draftCommit(context, input));
   const learned = isBuilding(context) ? [] : (input.learned ?? []);
-  // Report damaged knowledge before the commit is made.
-  if (learned.length > 0) listKnowledge(context);
   const written = formatCommitMessage(draft, readConfig(context).commit);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
   const found = (await loadGuard(context.world.env, context)).scanGrave(message);

@@ -156,10 +156,7 @@ export function amendMessage(given: CommitInput, known: KnownWork, last: string)
 function describeWork(log: readonly string[], all: KnownWork['files']): string[] {
   const done = log.filter((line) => !RECORDED.test(line));
   const others = all.filter(({ path }) => !path.startsWith('.forge/'));
-  // Settings of tools come last.
-  const files = (others.length > 0 ? others : all).toSorted(
-    (a, b) => Number(a.path.startsWith('.')) - Number(b.path.startsWith('.')),
-  );
+  const files = others.length > 0 ? others : all;
   const shown = files.slice(0, MAX_FILES).map(({ status, path }) => ({ status, name: oneLine(path, 120) }));
   const more = files.length > MAX_FILES ? [plural(files.length - MAX_FILES, 'more file')] : [];
   if (done.length === 0)

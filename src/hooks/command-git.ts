@@ -29,30 +29,29 @@ import { type Scan, scanTree } from '../guard/scan-tree.js';
 import { requireUndamaged } from '../ledger/integrity.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
 import { HOOKS_RECORD, NO_HOOKS } from './install.js';
-import { type GitHook, isGitHook, PREPARE, quoted, SHIM_EXITS } from './shim.js';
+import { type GitHook, isGitHook, PREPARE, quoted, SHIM_EXIT } from './shim.js';
 
-/** What a hook prints, and whether it refuses. */
-export interface Verdict {
+/** What a hook prints, and its exit code: 1 refuses, 5 is a secret. */
+interface Verdict {
   lines: string[];
-  refusal: 'problems' | 'secret' | null;
+  exit: 0 | 1 | 5;
 }
 
-const FINE: Verdict = { lines: [], refusal: null };
+const FINE: Verdict = { lines: [], exit: 0 };
 
 /** ms. Then the commit goes on unchecked. A push is bounded by its commits instead. */
 const DEADLINE = 10_000;
 
-/** `forge hook HOOK …`: exit 1 refuses, exit 5 is a secret. Any other failure is one line and blocks nobody. */
+/** `forge hook HOOK …`. Any other failure is one line and blocks nobody. */
 export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]): Promise<number> {
   if (!isGitHook(word)) return 0;
   const nothing = `nothing was ${word === PREPARE ? 'filled in' : 'checked'}`;
   if (word !== 'pre-push')
     io.deadline?.(DEADLINE, `forge: ${word} took longer than ${DEADLINE / 1000} s; ${nothing}\n`);
   try {
-    const { lines, refusal } = await runHook(io, word, args);
+    const { lines, exit } = await runHook(io, word, args);
     if (lines.length > 0) io.stderr.write(`${lines.join('\n')}\n`);
-    if (refusal === null) return 0;
-    return io.env.FORGE_SHIM === '1' ? SHIM_EXITS[refusal] : refusal === 'secret' ? 5 : 1;
+    return exit > 0 && io.env.FORGE_SHIM === '1' ? SHIM_EXIT + exit : exit;
   } catch (error) {
     const { maskError } = await import('../cli/input-guard.js');
     const { message } = await maskError(toForgeError(error));
@@ -107,7 +106,7 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
     lines.push('forge: what is staged contains a secret; nothing was committed');
     lines.push(...shorten(secrets, 'secret', lineOfSecret));
     lines.push(`    → remove it and stage the file again; for a false alarm: ${scan}`);
-    return { lines, refusal: 'secret' };
+    return { lines, exit: 5 };
   }
   if (conflicts.length > 0) {
     lines.push('forge: what is staged has conflict markers; nothing was committed');
@@ -115,10 +114,10 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
     lines.push(
       `    → ${formatArgv(['git', 'checkout', '--merge', '--', ...conflicts])} && forge doctor --fix`,
     );
-    return { lines, refusal: 'problems' };
+    return { lines, exit: 1 };
   }
   const isSecret = problems.some(({ rule }) => rule === 'secret');
-  if (problems.length === 0 || (enforce === 'off' && !isSecret)) return { lines, refusal: null };
+  if (problems.length === 0 || (enforce === 'off' && !isSecret)) return { lines, exit: 0 };
   const isRefused = isSecret || enforce === 'block';
   const what = isSecret ? 'contains a secret' : 'does not follow the commit protocol';
   lines.push(`forge: the message ${what}${isRefused ? '; nothing was committed' : ''}`);
@@ -126,11 +125,8 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
     lines.push(`  line ${line}: ${text}`);
     lines.push(...fix.split('\n').map((part, i) => `    ${i === 0 ? '→' : ' '} ${oneLine(part, 200)}`));
   }
-  if (!isRefused) return { lines, refusal: null };
-  return {
-    lines: [...lines, ...describeRetry(from, world, path)],
-    refusal: isSecret ? 'secret' : 'problems',
-  };
+  if (!isRefused) return { lines, exit: 0 };
+  return { lines: [...lines, ...describeRetry(from, world, path)], exit: isSecret ? 5 : 1 };
 }
 
 /** Files of `.forge/` that this commit changes and that have conflict markers. */
@@ -249,10 +245,10 @@ async function judgePush(from: string, world: World, refs: string): Promise<Verd
     lines.push(
       `forge: ${plural(leftOut, 'older commit')} not checked; to look for secrets in all: forge guard scan --range HEAD`,
     );
-  if (secrets.length + commits.length === 0 && damage === null) return { lines, refusal: null };
+  if (secrets.length + commits.length === 0 && damage === null) return { lines, exit: 0 };
   const isBroken = damage !== null || (commits.length > 0 && enforce === 'block');
-  const refusal = secrets.length > 0 ? 'secret' : isBroken ? 'problems' : null;
-  lines.push(`forge: ${refusal ? 'nothing was pushed' : 'pushed with problems'}`);
+  const exit = secrets.length > 0 ? 5 : isBroken ? 1 : 0;
+  lines.push(`forge: ${exit > 0 ? 'nothing was pushed' : 'pushed with problems'}`);
   lines.push(...shorten(secrets, 'secret', lineOfSecret));
   if (secrets[0]) {
     const scan = `forge guard scan --range ${secrets[0].commit?.slice(0, 12)}^!`;
@@ -265,8 +261,8 @@ async function judgePush(from: string, world: World, refs: string): Promise<Verd
     lines.push(`  memory: ${oneLine(damage, 300)}`);
     lines.push('    → forge memory verify   # shows what is wrong and how to fix it');
   }
-  if (refusal === 'problems') lines.push('  To skip all hooks: --no-verify');
-  return { lines, refusal };
+  if (exit === 1) lines.push('  To skip all hooks: --no-verify');
+  return { lines, exit };
 }
 
 const linesOfCommit = ({ sha, subject, problems }: RangeCommit): string[] => [

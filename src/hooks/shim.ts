@@ -9,8 +9,8 @@ export type GitHook = (typeof ALL_HOOKS)[number];
 
 export const isGitHook = (word: string): word is GitHook => (ALL_HOOKS as readonly string[]).includes(word);
 
-/** Exit codes of `forge hook` in templates/hooks/hook.sh. Any other code is a crash of Node or forge, which must not block a commit. */
-export const SHIM_EXITS = { problems: 101, secret: 105 } as const;
+/** Added to the exit codes of `forge hook` in templates/hooks/hook.sh. Any other code is a crash of Node or forge, which must not block a commit. */
+export const SHIM_EXIT = 100;
 
 const BEGIN = '# >>> forge >>> "forge hooks uninstall" removes these lines, FORGE_HOOKS=0 skips them.';
 const END = '# <<< forge <<<';

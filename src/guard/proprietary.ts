@@ -57,8 +57,6 @@ export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
 /** A run of code this long in a note is a copy of a file, not a quotation. */
 const MIN_LINES = 20;
 const MIN_CODE = 12;
-/** This many other lines in a row end a run. */
-const MAX_GAP = 3;
 const MAX_LINE = 400;
 
 export const LONG_CODE: Pick<Hit, 'rule' | 'class' | 'what'> = {
@@ -67,51 +65,35 @@ export const LONG_CODE: Pick<Hit, 'rule' | 'class' | 'what'> = {
   what: 'long run of source code',
 };
 
-type Kind = 'code' | 'neutral' | 'other';
-
-function kindOf(line: string): Kind {
+/** Code, neutral or blank, other. */
+function kindOf(line: string): 'c' | 'n' | 'b' | 'o' {
   const text = line.slice(0, MAX_LINE).trim();
-  if (NEUTRAL.test(text)) return 'neutral';
-  if (NO_CODE.test(text)) return 'other';
-  return CODE.some((pattern) => pattern.test(text)) ? 'code' : 'other';
+  if (NEUTRAL.test(text)) return text === '' ? 'b' : 'n';
+  if (NO_CODE.test(text)) return 'o';
+  return CODE.some((pattern) => pattern.test(text)) ? 'c' : 'o';
 }
 
 /** How many lines of a text can only be code. */
-const countCode = (text: string): number => text.split('\n').filter((line) => kindOf(line) === 'code').length;
+const countCode = (text: string): number => text.split('\n').filter((line) => kindOf(line) === 'c').length;
 
-interface Run {
-  start: number;
-  /** After the last line of code. */
-  end: number;
-  lines: number;
-  code: number;
-  other: number;
-}
-
-const isLong = (run: Run): boolean =>
-  run.lines >= MIN_LINES && run.code >= MIN_CODE && run.code >= 2 * run.other;
-
-/** The first run of 20 or more lines of source code in free text, or null. */
+/** The first run of 20 or more lines of source code in free text, or null. Three other lines end a run. */
 export function findLongCode(text: string): { start: number; end: number } | null {
-  let run: Run | null = null;
-  let [gap, gapLines, at] = [0, 0, 0];
-  for (const line of text.split('\n')) {
-    const kind = kindOf(line);
+  const lines = text.split('\n');
+  let at = 0;
+  for (const part of lines
+    .map(kindOf)
+    .join('')
+    .split(/(o[nb]*o[nb]*o)/)) {
     // A closing brace continues code but does not start it.
-    if (kind === 'code' || (kind === 'neutral' && run && gap === 0 && line.trim() !== '')) {
-      run ??= { start: at, end: at, lines: 0, code: 0, other: 0 };
-      run.lines += gapLines + 1;
-      if (kind === 'code') run.code++;
-      run.other += gap;
-      run.end = at + line.length;
-      [gap, gapLines] = [0, 0];
-    } else if (run) {
-      gapLines++;
-      if (kind === 'other') gap++;
-      if (gap >= MAX_GAP && isLong(run)) break;
-      if (gap >= MAX_GAP) [run, gap, gapLines] = [null, 0, 0];
+    const found = /c(?:.*c)?(?:[nb]*n)?/.exec(part);
+    const run = found?.[0] ?? '';
+    const count = (kind: string): number => run.split(kind).length - 1;
+    if (run.length >= MIN_LINES && count('c') >= MIN_CODE && count('c') >= 2 * count('o')) {
+      const from = at + (found?.index ?? 0);
+      const start = lines.slice(0, from).join('\n').length + Math.min(from, 1);
+      return { start, end: start + lines.slice(from, from + run.length).join('\n').length };
     }
-    at += line.length + 1;
+    at += part.length;
   }
-  return run && isLong(run) ? { start: run.start, end: run.end } : null;
+  return null;
 }

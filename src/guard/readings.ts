@@ -191,15 +191,10 @@ const LINE_END = /[ \t]{0,8}\\?\r?\n[ \t]{0,200}(?:(?:\/\/|[#>|*+])[ \t]{1,8})?/
 /** Shorter words around a line end are prose. */
 const LEAST_WRAPPED = 16;
 
-const isWordChar = (char: string | undefined): boolean => char !== undefined && !/[\s"'`]/.test(char);
-
 function isWrapped(text: string, from: number, to: number): boolean {
-  if (to === text.length) return false;
-  let length = 0;
-  for (let at = from - 1; length < LEAST_WRAPPED && isWordChar(text[at]); at--) length++;
-  if (length === 0) return false;
-  for (let at = to; length < LEAST_WRAPPED && isWordChar(text[at]); at++) length++;
-  return length >= LEAST_WRAPPED;
+  const left = /[^\s"'`]*$/.exec(text.slice(Math.max(0, from - LEAST_WRAPPED), from))?.[0] ?? '';
+  const right = /^[^\s"'`]*/.exec(text.slice(to, to + LEAST_WRAPPED))?.[0] ?? '';
+  return left !== '' && to < text.length && left.length + right.length >= LEAST_WRAPPED;
 }
 
 /** The text with wrapped lines joined. This also joins words of two lines, so only rules that recognize a form may use it. */

@@ -83,7 +83,7 @@ async function readOwnCommits(context: Context, base: string) {
       const commits = (await readLog(git, 500, `${name}..HEAD`)).reverse();
       const [fork] = lines((await git(['merge-base', name, 'HEAD'])).stdout);
       return {
-        messages: commits.filter(({ parents }) => parents < 2).map(wholeMessage),
+        messages: commits.filter(({ parents }) => parents < 2).map(({ message }) => message),
         start: fork === undefined ? null : await readParent(context, git, fork),
       };
     }
@@ -290,18 +290,15 @@ export async function readWork(
     files,
     parent: head,
     earlier: head
-      ? (await readLog(git, 10, parent ? head.hash : isSquash ? 'HEAD' : ['HEAD', '--branches']))
-          .map(wholeMessage)
-          .map(parseMessage)
+      ? (await readLog(git, 10, parent ? head.hash : isSquash ? 'HEAD' : ['HEAD', '--branches'])).map(
+          ({ message }) => parseMessage(message),
+        )
       : [],
     // Verification in other clones would miss heads that the commit does not contain.
     ledger: holdsHeads ? ledgerHeads(context) : [],
     rules: readRules(context),
   };
 }
-
-const wholeMessage = ({ subject, body }: { subject: string; body: string }): string =>
-  `${subject}\n\n${body}`;
 
 /** Knowledge since then, and what `paths` hold. */
 function learnedSince(context: Context, since: string | null, paths: ReadonlySet<string>): string[] {

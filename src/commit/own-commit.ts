@@ -118,9 +118,9 @@ const WORD = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/g;
 /** For each issue, the commits that name it as a word of the subject or as `Linear` of the Backtrace; oldest first. */
 async function commitsByIssue(git: Git, known: ReadonlySet<string>): Promise<Map<string, string[]>> {
   const named = new Map<string, string[]>();
-  for (const { hash, subject, body, parents } of (await readLog(git, MAX_COMMITS)).reverse()) {
+  for (const { hash, subject, message, parents } of (await readLog(git, MAX_COMMITS)).reverse()) {
     if (parents > 1) continue;
-    const { linear } = parseMessage(`${subject}\n\n${body}`).backtrace;
+    const { linear } = parseMessage(message).backtrace;
     for (const id of new Set([...(subject.slice(0, 1000).match(WORD) ?? []), linear]))
       if (known.has(id)) named.set(id, [...(named.get(id) ?? []), hash]);
   }

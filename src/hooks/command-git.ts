@@ -184,7 +184,14 @@ async function prepareMessage(from: string, world: World, path: string): Promise
   const { bytes, replace } = readGitFile(from, path);
   const { comment, strips } = await readMessageState(repository, world, { message: bytes, isEdited: true });
   if (cleanMessage(aboveScissors(bytes, comment).toString(), comment).length > 0) return;
-  const draft = await draftMessage(contextAt(root, repository, world, true), repository, world);
+  const context = contextAt(root, repository, world, true);
+  const git = hookGit(repository.root, world.env);
+  const files = await readStagedFiles(git, false);
+  const { readWork } = await import('../commit/commit.js');
+  const { composeMessage } = await import('../commit/compose.js');
+  // Without ledger heads: an editable text proves nothing.
+  const work = { ...(await readWork(context, { git, files, all: false })), ledger: [] };
+  const draft = formatCommitMessage(composeMessage({}, work), readConfig(context).commit);
   const before = bytes.toString('utf8');
   // If git keeps comment lines, headings are safe, and the remark would be stored.
   replace(
@@ -192,17 +199,6 @@ async function prepareMessage(from: string, world: World, path: string): Promise
       ? `${protectHeadings(draft, comment)}\n${comment} ${REMARK}\n${before.replace(/^\n/, '')}`
       : `${draft}${before}`,
   );
-}
-
-async function draftMessage(context: Context, repository: Repository, world: World): Promise<string> {
-  const git = hookGit(repository.root, world.env);
-  const files = await readStagedFiles(git, false);
-  const { readWork } = await import('../commit/commit.js');
-  const { composeMessage } = await import('../commit/compose.js');
-  const work = await readWork(context, { git, files, all: false });
-  // Without ledger heads: an editable text proves nothing.
-  const message = composeMessage({}, { ...work, ledger: [] });
-  return formatCommitMessage(message, readConfig(context).commit);
 }
 
 /** A first push of a large history would take minutes. */

@@ -3,28 +3,11 @@ import { ForgeError } from '../core/error.js';
 import { archiveFile, shownFrom } from '../core/paths.js';
 import { newlyPassing, readFeatures } from '../feature/store.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
-import { readUncommitted } from '../git/status.js';
 import { describeUnsigned } from '../git/tags.js';
 import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig, requireRepository } from '../project/project.js';
 import { type Focus, isAbout, type RunningSession, reasonOf, sessionName, taskTitle } from './rules.js';
 import { readRunning } from './running.js';
-import { displayId, recentArchives } from './store.js';
-
-export const COMMIT_END =
-  'git add .forge && forge commit --message "Session end" --why "it ended without its commit"';
-
-/** Says that the last session ended and is in no commit: git refused it, or the disk filled up meanwhile. */
-export async function describeUncommitted(context: Context): Promise<string | null> {
-  const { git, repository, layout } = context;
-  const last = readRunning(context) ? undefined : recentArchives(context).at(-1);
-  if (!git || !repository || last?.status !== 'ended') return null;
-  const path = shownFrom(repository.root, archiveFile(layout, last.id));
-  const [file] = await readUncommitted(git, [path]);
-  // It may be in a commit and have been changed.
-  if (file?.worktree !== '.') return null;
-  return `Session ${displayId(context, last.id)} has ended, but is not committed`;
-}
 
 interface EndedWork {
   running: RunningSession;

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { guardCommit, linkCommits } from '../commit/own-commit.js';
 import { keepGitState } from '../commit/recent.js';
 import { splitCommand } from '../core/argv.js';
-import { refused } from '../core/error.js';
 import { isWritable, SANDBOX_HINT } from '../core/files.js';
 import { archiveFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
@@ -34,7 +33,7 @@ import { putBackDeleted } from '../ledger/repair.js';
 import { rebuildViews } from '../ledger/view.js';
 import { type Context, isBuilding, observerOf, orWarn, readConfig, timestamp } from '../project/project.js';
 import { readLearned } from './briefing.js';
-import { COMMIT_END, commitSession, describeUncommitted } from './commit.js';
+import { commitSession } from './commit.js';
 import { readTree } from './record.js';
 import { addEntry, type Focus, isAbout, OPENING, type RunningSession, setNext } from './rules.js';
 import { isOursToSettle, requireRunning, sessionHeld, showFocus } from './running.js';
@@ -86,11 +85,6 @@ export interface EndedSession {
   warnings: string[];
 }
 
-async function refuseUncommitted(context: Context): Promise<void> {
-  const message = await describeUncommitted(context);
-  if (message) throw refused('session.uncommitted', `${message}.`, { hint: COMMIT_END });
-}
-
 async function warnDetached({ repository, git, warnings }: Context, outcome: object): Promise<void> {
   if (!('hash' in outcome) || !repository || !git || (await readBranch(repository, git)) !== null) return;
   warnings.push(
@@ -107,7 +101,6 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   for (const text of learnings) checkText(text, { what: 'What was learned', maxBytes: MAX_LESSON });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const isWanted = input.commit ?? readConfig(context).session.commit;
-  if (isWanted) await refuseUncommitted(context);
   if (isWanted) await warnOnGitFailure(context, () => putBackDeleted(context));
   const isVerified = (await warnOnGitFailure(context, () => requireVerified(context))) !== null;
   // Damage must be found now, or the session would end without storing its learnings.

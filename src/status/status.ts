@@ -32,7 +32,6 @@ import {
   readConfig,
   readHalt,
 } from '../project/project.js';
-import { COMMIT_END, describeUncommitted } from '../session/commit.js';
 import { entryTimes } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { archivedIds } from '../session/store.js';
@@ -134,7 +133,7 @@ async function checkLedger(context: Context): Promise<Remark[]> {
 
 /** Reads every file of the session: a damaged one keeps the session from going on. */
 async function checkShortTerm(context: Context): Promise<Remark[]> {
-  const { disk, layout, world, repository } = context;
+  const { disk, layout, world } = context;
   showFocus(context);
   readKfr(context);
   const path = progressFile(layout);
@@ -146,12 +145,7 @@ async function checkShortTerm(context: Context): Promise<Remark[]> {
   const tracked = await findTracked(context);
   const pause = describePause(context);
   const full = findFullDisk(context);
-  const isCommitted = orElse(() => readConfig(context).session.commit, false);
-  // In a merge the commit has to wait. The git component reports that, and a git that fails.
-  const mayCommit = isCommitted && repository !== null && operationInProgress(repository) === null;
-  const ended = mayCommit ? await describeUncommitted(context).catch(() => null) : null;
   return [
-    ...(ended ? [yellow(ended, COMMIT_END)] : []),
     ...(full ? [red(FULL_DISK, full)] : []),
     ...(pause ? [red(pause.why, pause.fix)] : []),
     ...progress,

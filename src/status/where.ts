@@ -13,7 +13,6 @@ import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { ACCEPT } from '../ledger/memory.js';
 import { isForSomebody, readNotes } from '../note/note.js';
 import { type Context, findFullDisk, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
-import { COMMIT_END } from '../session/commit.js';
 import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { judgeRunning, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
@@ -99,14 +98,12 @@ export async function whereYouStand(
   const lost = attempt(() => describeLost(context), null);
   if (lost) problems.add(lost);
   const full = findFullDisk(context);
-  const isOpen = components.some(({ fix }) => fix.includes(COMMIT_END));
   const operation = repository && operationInProgress(repository);
   const next = [
     ...(pause ? [pause.fix] : []),
     ...(memory?.fix.slice(0, 1) ?? []),
     ...(recovering ? ['forge recover'] : []),
     ...(full ? [full] : []),
-    ...(isOpen ? [COMMIT_END] : []),
     ...doctor,
     ...(lost ? [TAKE_LOST] : []),
     ...(operation ? [`git status   # ${operation} is in progress`] : []),

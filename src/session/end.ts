@@ -12,7 +12,6 @@ import type { ReportedEvent } from '../events/publish.js';
 import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import type { VerificationRun } from '../feature/verify.js';
-import { readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
@@ -85,13 +84,6 @@ export interface EndedSession {
   warnings: string[];
 }
 
-async function warnDetached({ repository, git, warnings }: Context, outcome: object): Promise<void> {
-  if (!('hash' in outcome) || !repository || !git || (await readBranch(repository, git)) !== null) return;
-  warnings.push(
-    `HEAD is detached, so no branch has this commit. To keep it: git branch NAME ${outcome.hash}`,
-  );
-}
-
 /** SES-06: archives the session under its id, stores its learnings, and commits only `.forge/`. */
 export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
   const input = checkInput(SessionEndInput, raw);
@@ -139,7 +131,6 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const work = { running, focus: { ...focus, task }, done, learned: observe ? [] : learnings };
   const tree = await warnOnGitFailure(context, () => readTree(context));
   const outcome = isWanted ? await commitSession(context, work) : { skipped: 'not asked for' };
-  await warnDetached(context, outcome);
   await keepGitState(context);
   // Committed records leave the journal, and the next start finds everything verified.
   const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { currentCheckpoint, readManifests } from '../checkpoint/read.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
-import { FULL_DISK } from '../core/files.js';
 import { configFile, progressFile, shown, shownFrom } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -24,14 +23,7 @@ import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { ACCEPT, describeSize, readSize } from '../ledger/memory.js';
 import { hasKey } from '../linear/client.js';
 import { doneIds, readQueue } from '../linear/issue.js';
-import {
-  type Context,
-  findFullDisk,
-  findTracked,
-  hasRecovery,
-  readConfig,
-  readHalt,
-} from '../project/project.js';
+import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
 import { entryTimes } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { archivedIds } from '../session/store.js';
@@ -144,9 +136,7 @@ async function checkShortTerm(context: Context): Promise<Remark[]> {
     : [neutral('no session is running')];
   const tracked = await findTracked(context);
   const pause = describePause(context);
-  const full = findFullDisk(context);
   return [
-    ...(full ? [red(FULL_DISK, full)] : []),
     ...(pause ? [red(pause.why, pause.fix)] : []),
     ...progress,
     ...(tracked ? [yellow(tracked.message, tracked.fix)] : []),

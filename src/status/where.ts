@@ -12,7 +12,7 @@ import { openEntries } from '../kfr/rules.js';
 import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { ACCEPT } from '../ledger/memory.js';
 import { isForSomebody, readNotes } from '../note/note.js';
-import { type Context, findFullDisk, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
+import { type Context, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
 import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
 import { judgeRunning, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
@@ -97,13 +97,11 @@ export async function whereYouStand(
   if (memory && halted === null) problems.add(memory.reasons[0] as string);
   const lost = attempt(() => describeLost(context), null);
   if (lost) problems.add(lost);
-  const full = findFullDisk(context);
   const operation = repository && operationInProgress(repository);
   const next = [
     ...(pause ? [pause.fix] : []),
     ...(memory?.fix.slice(0, 1) ?? []),
     ...(recovering ? ['forge recover'] : []),
-    ...(full ? [full] : []),
     ...doctor,
     ...(lost ? [TAKE_LOST] : []),
     ...(operation ? [`git status   # ${operation} is in progress`] : []),

@@ -4,7 +4,7 @@ import { type Call, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { refused } from '../core/error.js';
 import { templatesFolder } from '../core/templates.js';
-import { escapeControls, oneLine, plural } from '../core/text.js';
+import { escapeControls } from '../core/text.js';
 import type { TrustItem, TrustReport } from '../index.js';
 import { diffLines } from './approvals.js';
 
@@ -13,7 +13,7 @@ async function run(call: Call): Promise<TrustReport> {
   if (call.options.revoke === true) return trust.revoke();
   const report = await trust.show();
   if (call.options.show === true || call.flags.dryRun || report.trusted) return report;
-  call.say(renderAll(report, call.style, { reading: fold, hint: '.' }));
+  call.say(renderAll(report, call.style, fold));
   if (!call.flags.yes && call.world.terminal && !call.interactive)
     throw refused('trust.unconfirmed', 'Nothing was approved: a person has to confirm at a terminal.', {
       hint: 'forge trust --show\nforge trust --yes   # after reading it',
@@ -43,35 +43,22 @@ const render = (report: TrustReport, style: Style): string => renderAll(report, 
 
 type Reading = (content: string) => string;
 
-/** `hint`: what follows "Not all of it is approved". */
-function renderAll(
-  { items, digest, trusted }: TrustReport,
-  style: Style,
-  { reading = (content) => content, hint = ': forge trust' }: { reading?: Reading; hint?: string } = {},
-): string {
+/** `reading`: when a person is asked. */
+function renderAll({ items, digest, trusted }: TrustReport, style: Style, reading?: Reading): string {
   if (items.length === 0) return 'Nothing here needs your approval.';
   const state = trusted
     ? style.good('All of it is approved.')
-    : style.warn(`Not all of it is approved${hint}`);
-  const open = items.filter((item) => item.state !== 'trusted');
-  const text = items.map((item) => renderItem(item, style, reading)).join('\n');
-  // At the end, where a long script has not pushed it off the screen.
-  const summary = open.length > 1 ? ['', 'To approve:', ...open.map(summarize)] : [];
+    : style.warn(`Not all of it is approved${reading ? '.' : ': forge trust'}`);
+  const text = items.map((item) => renderItem(item, style, reading));
   const ci = digest === undefined ? [] : [`For CI, to approve exactly this: CI=1 FORGE_TRUST=${digest}`];
-  return [text, ...summary, '', state, ...ci].join('\n');
+  return [...text, '', state, ...ci].join('\n');
 }
-
-const summarize = ({ name, content }: TrustItem): string => {
-  const lines = content.trimEnd().split('\n');
-  const what = lines.length > 1 ? plural(lines.length, 'line') : (lines[0] ?? '');
-  return `  ${escapeControls(name)}: ${escapeControls(oneLine(what, 100))}`;
-};
 
 /** The whole content, because a person approves it. Escapes are shown, not sent to the terminal. */
 function renderItem(
   { name, kind, state, before, content }: TrustItem,
   style: Style,
-  reading: Reading,
+  reading: Reading = (whole) => whole,
 ): string {
   const mark = state === 'trusted' ? style.good : style.warn;
   const lines =

@@ -64,7 +64,7 @@ export function setSetting(
   // Commands that a person typed are approved, and so are tests under a new command that was typed.
   if (name === 'checkpoint.verify') approveTyped(context, texts);
   if (name === 'features.test_command') approveTests(context, trusted);
-  if (name === 'events.url' && text !== '') approve(context, [toUrl(text)], 'entered');
+  if (name === 'events.url' && text !== '') approve(context, [toUrl(text)]);
   if (value === true && table === 'cycle')
     approveTyped(context, [CYCLE_COMMANDS[key as keyof typeof CYCLE_COMMANDS]]);
   return { name, value };

@@ -39,8 +39,6 @@ export const Approval = z.looseObject({
   digest: z.string(),
   content: z.string(),
   at: z.string(),
-  /** `entered` through forge on this machine, or `approved` at a terminal. */
-  how: z.enum(['entered', 'approved']),
 });
 export type Approval = z.infer<typeof Approval>;
 
@@ -143,14 +141,14 @@ export function approvedHere(context: Context): (runnable: Runnable) => boolean 
 }
 
 /** Adds approvals, readable by this person only. Durable on return. */
-export function approve(context: Context, runnables: readonly Runnable[], how: Approval['how']): void {
+export function approve(context: Context, runnables: readonly Runnable[]): void {
   if (runnables.length === 0) return;
   const at = timestamp(context);
   changeApprovals(context, (before) => {
     const known = new Set(before.map(({ digest }) => digest));
     const added = runnables
       .filter(({ digest }) => !known.has(digest))
-      .map((one) => ({ ...one, content: one.content.length > MAX_KEPT ? '' : one.content, at, how }));
+      .map((one) => ({ ...one, content: one.content.length > MAX_KEPT ? '' : one.content, at }));
     return [...before, ...added];
   });
 }

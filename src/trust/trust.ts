@@ -84,7 +84,7 @@ export function approveTrust(
     });
   const isRead = ({ digest }: Runnable): boolean => input.rules?.includes(digest) ?? false;
   const named = listNamed(context);
-  approve(context, [...runnables, ...named.filter(isRead)], 'approved');
+  approve(context, [...runnables, ...named.filter(isRead)]);
   forget(context, missingRules(named, readApprovals(context)).filter(isRead));
   return showTrust(context);
 }
@@ -101,18 +101,18 @@ export function approveTests(context: Context, tests: readonly string[]): void {
   const template = readConfig(context).features.test_command;
   const entered = new Set(tests.map((test) => formatArgv(testArgv(test, template))));
   const isEntered = ({ kind, content }: Runnable): boolean => kind === 'command' && entered.has(content);
-  approve(context, listRunnables(context).filter(isEntered), 'entered');
+  approve(context, listRunnables(context).filter(isEntered));
 }
 
 /** Approves commands that were just typed, with the files of `.forge/` that they name. */
 export const approveTyped = (context: Context, commands: readonly string[]): void =>
-  approve(context, commandRunnables(context, commands), 'entered');
+  approve(context, commandRunnables(context, commands));
 
 export const approveInitScript = (context: Context): void =>
-  approve(context, fileRunnable(context, initScript(context.layout)), 'entered');
+  approve(context, fileRunnable(context, initScript(context.layout)));
 
 export function approveRules(context: Context, texts: readonly string[]): void {
-  if (context.world.terminal) approve(context, texts.map(toRule), 'entered');
+  if (context.world.terminal) approve(context, texts.map(toRule));
 }
 
 /** Forgets invariants that a person just removed, unless they are stated elsewhere too. */
@@ -241,7 +241,7 @@ export function approvedSkills(context: Context): (name: string) => boolean {
 }
 
 export const approveSkill = (context: Context, name: string): void => {
-  if (!context.disk.dryRun) approve(context, skillRunnables(context, name), 'entered');
+  if (!context.disk.dryRun) approve(context, skillRunnables(context, name));
 };
 
 /** A test that cannot be split into words can never run, so it needs no approval. */

@@ -18,7 +18,6 @@ const change = ({ kind, name, content }: Runnable, fields: { name?: string; cont
 const approve = (one: Runnable): Approval => ({
   ...one,
   at: '2026-03-01T10:00:00.000Z',
-  how: 'approved',
 });
 
 describe('runnable', () => {

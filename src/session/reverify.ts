@@ -1,19 +1,12 @@
 import { listPassing } from '../checkpoint/run.js';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { compareIds, compareText } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
-import {
-  type FeatureResult,
-  type VerificationRun,
-  type VerifyWatch,
-  verifyFeatures,
-} from '../feature/verify.js';
-import { recentEvaluations } from '../learning/knowledge.js';
-import { readMemory } from '../ledger/memory.js';
+import { type FeatureResult, type VerifyWatch, verifyFeatures } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
 import type { SessionStartInput } from './rules.js';
 import { judgeRunning, readRunning } from './running.js';
+import { archivedIds } from './store.js';
 
 export interface ReverifyWatch {
   /** A test is about to run; this many features are done. */
@@ -32,7 +25,7 @@ export interface Reverified {
 }
 
 /**
- * SES-11: reruns the tests of passing features, those verified longest ago first, so that each gets its turn. Results
+ * SES-11: reruns the tests of passing features, other ones with each session, so that each gets its turn. Results
  * are recorded as by `feature verify`. A test that hit the time limit has no result. Null if it does not apply.
  * The setting applies to new sessions, and nothing is run for a start that another agent's session may refuse.
  */
@@ -46,27 +39,18 @@ export async function reverify(
   const running = readRunning(context);
   const state = running && judgeRunning(context, running).state;
   if (state === 'held' || (state === 'same' && asked.reverify === undefined)) return null;
-  const chosen = chooseOldest(context, count);
+  const chosen = choosePassing(context, count);
   const limit = timeLimit(readConfig(context).session.reverify_seconds * 1000, watch.signal);
   return runAll(context, chosen, limit.signal, watch).finally(limit.release);
 }
 
 /** An overridden feature passes by a human's decision, not by a test run. */
-function chooseOldest(context: Context, count: number): Feature[] {
+function choosePassing(context: Context, count: number): Feature[] {
   const passing = listPassing(context).filter(
     ({ tests = [], override }) => tests.length > 0 && override === undefined,
   );
-  if (passing.length <= count) return passing;
-  // A run that changes no status leaves the feature's own time as it is.
-  const again = new Map<string, string>();
-  for (const { record } of recentEvaluations(readMemory(context)))
-    if (record.kind === 'verification')
-      for (const { feature } of record.runs as VerificationRun[]) again.set(feature, String(record.at));
-  const lastRun = ({ id, verified_at }: Feature): string =>
-    [verified_at ?? '', again.get(id) ?? ''].sort(compareText)[1] as string;
-  return passing
-    .sort((a, b) => compareText(lastRun(a), lastRun(b)) || compareIds(a.id, b.id))
-    .slice(0, count);
+  const first = (archivedIds(context).length * count) % (passing.length || 1);
+  return [...passing.slice(first), ...passing.slice(0, first)].slice(0, count);
 }
 
 /** `signal`: the time is up, or a user aborted. Throws errors that no feature caused. */

@@ -45,7 +45,7 @@ const set = (project: Project, key: string, value: string | number): Promise<unk
   forgeJson(project, ['config', 'set', `session.${key}`, String(value)]);
 
 describe('forge start --reverify', () => {
-  it('SES-11 runs the tests that were verified longest ago, and each has its turn', async () => {
+  it('SES-11 runs the tests of N passing features, and each has its turn', async () => {
     const project = await passing('C', 'A', 'B');
     const { reverified, warnings } = await start(project, '--reverify', '2');
     expect(reverified).toMatchObject({ regressed: [], not_run: [] });
@@ -54,10 +54,12 @@ describe('forge start --reverify', () => {
       ['A', 'passing', 'passing'],
     ]);
     expect([runsOf(project), warnings]).toEqual([['C', 'A'], []]);
-    await start(project, '--reverify', '1');
-    expect(runsOf(project)).toEqual(['C', 'A', 'B']);
+    await forgeJson(project, ['log', 'some work']);
+    await forgeJson(project, ['end']);
+    await start(project, '--reverify', '2');
+    expect(runsOf(project)).toEqual(['C', 'A', 'B', 'C']);
     await start(project, '--reverify', '9');
-    expect(runsOf(project)).toHaveLength(6);
+    expect(runsOf(project)).toHaveLength(7);
   });
 
   it('SES-11 records a regression as feature verify does, names it, and makes it the next task', async () => {
@@ -162,10 +164,10 @@ describe('[session] reverify', () => {
     await set(project, 'reverify', 1);
     expect((await start(project)).reverified?.results.map(({ id }) => id)).toEqual(['A']);
     expect(await start(project)).not.toHaveProperty('reverified');
-    expect((await start(project, '--reverify', '1')).reverified?.results.map(({ id }) => id)).toEqual(['B']);
+    expect((await start(project, '--reverify', '1')).reverified?.results.map(({ id }) => id)).toEqual(['A']);
     await forgeJson(project, ['session', 'discard']);
     expect(await start(project, '--reverify', '0')).not.toHaveProperty('reverified');
-    expect(runsOf(project)).toEqual(['A', 'B']);
+    expect(runsOf(project)).toEqual(['A', 'A']);
   });
 
   it("SES-11 AGT-01 runs nothing from an agent's start hook, which the agent waits for", async () => {

@@ -3,7 +3,7 @@ import { ForgeError } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import { describeLoop } from '../cycle/loop-state.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
-import { countStatuses, type Feature, type FeatureStatus, isUnprovenPass } from '../feature/rules.js';
+import { countStatuses, type Feature, isUnprovenPass } from '../feature/rules.js';
 import type { Candidate } from '../feature/tasks.js';
 import { operationInProgress, readBranch } from '../git/repository.js';
 import { describePause } from '../guard/fingerprint.js';
@@ -17,49 +17,19 @@ import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.j
 import { judgeRunning, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
 import { describeMissing, showTrust } from '../trust/trust.js';
-import type { Component, Status } from './rules.js';
+import type { Status } from './rules.js';
 import { readStatus } from './status.js';
 
-/** The state of the work, and the three most useful next commands. */
-export interface Where {
-  root: string;
-  /** Null: no git, or a detached HEAD. */
-  branch: string | null;
-  git: boolean;
-  session: {
-    id: string;
-    started_at: string;
-    task: string | null;
-    open_questions: number;
-    /** Why nobody works in it any more. */
-    interrupted?: string;
-  } | null;
-  features: Record<FeatureStatus, number> | null;
-  /** The NEXT line of the running session, else of the last one here. */
-  step: string | null;
-  /** All that are open: other people's last ones too. */
-  steps: string[];
-  /** Why nothing may be written until a human acts. */
-  halted: string | null;
-  /** Why work waits for a human. The first of `next` ends it. */
-  paused: string | null;
-  /** What the last day's loop came to. */
-  loop: string | null;
-  /** What else a person has to look at, each with the command. */
-  waiting: string[];
-  /** A rollback or an undo was interrupted. */
-  recovering: boolean;
-  health: Pick<Component, 'name' | 'color'>[];
-  /** Files that could not be read, and damage for which memory is not halted yet. */
-  problems: string[];
-  next: string[];
-}
+export type Where = Awaited<ReturnType<typeof whereYouStand>>;
 
-/** Reports damage instead of failing. `status`: if the caller has just read it. */
+/**
+ * The state of the work, and the three most useful next commands. Reports damage instead of failing. `status`: if the
+ * caller has just read it.
+ */
 export async function whereYouStand(
   context: Context,
   { status }: { status?: Pick<Status, 'components'> } = {},
-): Promise<Where> {
+) {
   const { repository, git, layout } = context;
   const { components } = status ?? (await readStatus(context));
   const problems = new Set<string>();
@@ -80,6 +50,7 @@ export async function whereYouStand(
     started_at: running.started_at,
     task: attempt(() => showFocus(context).task, null),
     open_questions: attempt(() => openEntries(readKfr(context)).length, 0),
+    /** Why nobody works in it any more. */
     ...(verdict?.state === 'interrupted' ? { interrupted: verdict.why } : {}),
   };
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
@@ -88,7 +59,7 @@ export async function whereYouStand(
   const pause = stopped ?? (review ? { why: describeUnreviewed(review), fix: ACCEPT } : null);
   const recovering = hasRecovery(context);
   const known = features ?? [];
-  const steps = attempt(() => nextSteps(context), []);
+  const steps: string[] = attempt(() => nextSteps(context), []);
   const loop = attempt(() => describeLoop(context), null);
   const waiting = attempt(() => forPerson(context, known), []);
   const work = halted === null && !stopped ? attempt(() => suggest(context, known, session), []) : [];
@@ -109,14 +80,20 @@ export async function whereYouStand(
   ];
   return {
     root: layout.root,
+    /** Null: no git, or a detached HEAD. */
     branch: repository && git ? await readBranch(repository, git) : null,
     git: repository !== null,
     session,
     features: features && countStatuses(features),
-    ...{ step: steps[0] ?? null, steps, halted },
+    /** The first of `steps`: all that are open. */
+    step: steps[0] ?? null,
+    steps,
+    halted,
+    /** Why work waits for a human. The first of `next` ends it. */
     paused: pause?.why ?? null,
     ...{ loop, waiting, recovering },
     health: components.map(({ name, color }) => ({ name, color })),
+    /** Files that could not be read, and damage for which memory is not halted yet. */
     problems: [...problems],
     next: [...new Set(next)].slice(0, 3),
   };
@@ -157,7 +134,11 @@ function nextSteps(context: Context): string[] {
   return handovers.flatMap((session) => session.next ?? []);
 }
 
-function suggest(context: Context, features: readonly Feature[], session: Where['session']): string[] {
+function suggest(
+  context: Context,
+  features: readonly Feature[],
+  session: { id: string; open_questions: number; interrupted?: string } | null,
+): string[] {
   const { task } = nextTask(context);
   // In a fresh clone and a moved folder nothing is approved, so forge would run no test. An agent cannot approve it.
   const isUntrusted =

@@ -5,16 +5,13 @@ import { readFeatures } from '../feature/store.js';
 import { newFileAuthors, readPerson } from '../git/read.js';
 import { isShallow } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
-import { answersIn, type Entry, openEntries, requireResolved } from '../kfr/rules.js';
+import { answersIn, openEntries, requireResolved } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
-import type { Learning } from '../knowledge/rules.js';
 import { type Context, timestamp } from '../project/project.js';
 import {
   type ArchivedSession,
-  type Focus,
   focusIn,
   isCalled,
-  type Progress,
   parseProgress,
   type RunningSession,
   sessionName,
@@ -157,20 +154,10 @@ function activeRow(context: Context, running: RunningSession, all: readonly stri
   };
 }
 
-export interface SessionDetail {
-  session: SessionRow & { learned: string[]; failed: string[]; goal: string | null };
-  focus: Focus;
-  /** Working memory at its end. `--resume` carries it over. */
-  kfr: Entry[];
-  /** Its questions that were answered, each with the answer. */
-  answers: string[];
-  progress: Progress;
-  /** What was learned in it that is still known. */
-  lessons: Learning[];
-}
+export type SessionDetail = ReturnType<typeof showSession>;
 
 /** The running session or an archived one, by its shown or stored id, its number, or `latest`. */
-export function showSession(context: Context, input: { id: string }): SessionDetail {
+export function showSession(context: Context, input: { id: string }) {
   const running = readRunning(context);
   const latest = input.id === 'latest' ? (running ?? recentArchives(context).at(-1))?.id : undefined;
   const id = latest ?? input.id;
@@ -188,9 +175,12 @@ export function showSession(context: Context, input: { id: string }): SessionDet
       goal: session.goal ?? null,
     },
     focus: focusIn(session),
+    /** Working memory at its end. `--resume` carries it over. */
     kfr: kfrIn(session).entries,
+    /** Its questions that were answered. */
     answers: answersIn(kfrIn(session)).map(({ text }) => text),
     progress: parseProgress(progressIn(session)),
+    /** What was learned in it that is still known. */
     lessons,
   };
 }

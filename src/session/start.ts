@@ -17,30 +17,17 @@ import { rebuildViews } from '../ledger/view.js';
 import { findForeignEdits } from '../project/edits.js';
 import { type Context, hasRecovery, noteActivity, readConfig, warnFileSystem } from '../project/project.js';
 import { composeBriefing, readGitFacts, readState, type State } from './briefing.js';
-import type { Briefing } from './briefing-rules.js';
 import { findTask, setFocus } from './focus.js';
-import { type Opened, openSession } from './open.js';
+import { openSession } from './open.js';
 import { noteTree } from './record.js';
-import type { Reverified, ReverifyWatch } from './reverify.js';
-import { type Focus, type RunningSession, SessionStartInput, sessionName } from './rules.js';
+import type { ReverifyWatch } from './reverify.js';
+import { type Focus, SessionStartInput, sessionName } from './rules.js';
 import { displayId } from './store.js';
 
-export interface StartedSession {
-  session: Pick<RunningSession, 'id' | 'started_at' | 'branch' | 'head' | 'resumed_from'> & { state: Opened };
-  focus: Focus;
-  briefing: Briefing;
-  integrity: { status: 'intact'; notes: string[] };
-  /** SES-11. Absent if nothing was to be rerun. */
-  reverified?: Reverified;
-  warnings: string[];
-}
+export type StartedSession = Awaited<ReturnType<typeof startSession>>;
 
 /** SES-01: recovers leftovers, opens (or returns, or joins) the session, and composes the briefing. */
-export async function startSession(
-  context: Context,
-  raw: SessionStartInput = {},
-  watch: ReverifyWatch = {},
-): Promise<StartedSession> {
+export async function startSession(context: Context, raw: SessionStartInput = {}, watch: ReverifyWatch = {}) {
   const input = checkInput(SessionStartInput, raw);
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
   warnFileSystem(context);
@@ -106,7 +93,8 @@ export async function startSession(
     },
     focus,
     briefing,
-    integrity: { status: 'intact', notes },
+    integrity: { status: 'intact' as const, notes },
+    /** SES-11. Absent if nothing was to be rerun. */
     ...(reverified ? { reverified } : {}),
     warnings: context.warnings,
   };

@@ -8,23 +8,16 @@ import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { usesClaims } from '../events/local-claims.js';
 import { hasUnsent, queueEvent } from '../events/outbox.js';
-import type { ReportedEvent } from '../events/publish.js';
 import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import type { VerificationRun } from '../feature/verify.js';
 import { readKfr } from '../kfr/kfr.js';
-import { type Entry, requireResolved } from '../kfr/rules.js';
+import { requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
-import { ANY_TASK, type Learning, MAX_CANDIDATES, MAX_LESSON, type NewLearning } from '../knowledge/rules.js';
-import {
-  boundEvidence,
-  boundTexts,
-  type Classification,
-  type CycleInput,
-  type Evidence,
-} from '../learning/evaluation.js';
-import { type PatternCandidate, resolveCandidates } from '../learning/knowledge.js';
-import { type RecordedCycle, recordCycle } from '../learning/record.js';
+import { ANY_TASK, MAX_CANDIDATES, MAX_LESSON, type NewLearning } from '../knowledge/rules.js';
+import { boundEvidence, boundTexts, type CycleInput, type Evidence } from '../learning/evaluation.js';
+import { resolveCandidates } from '../learning/knowledge.js';
+import { recordCycle } from '../learning/record.js';
 import { endKey } from '../learning/rules.js';
 import { requireVerified, verifyAndRepair } from '../ledger/integrity.js';
 import { type LedgerRecord, readMemory } from '../ledger/memory.js';
@@ -56,36 +49,10 @@ export const SessionEndInput = z.strictObject({
 });
 export type SessionEndInput = z.infer<typeof SessionEndInput>;
 
-export interface EndedSession {
-  session: { id: string; ended_at: string };
-  /** The session's archive. Null if nothing happened in it. */
-  archive: string | null;
-  /** The NEXT line for the next session. */
-  next: string | null;
-  learned: Learning[];
-  /** The session as a cycle of long-term memory. Absent if nothing was verified or learned. */
-  cycle?: RecordedCycle & Pick<CycleInput, 'regression_flags'> & { classification: Classification | null };
-  /** Open candidates, at most five: `--confirm` counts one again. */
-  candidates: PatternCandidate[];
-  /** What a builder learned: its cycle decides. */
-  observed?: string[];
-  /** KFR entries that were not promoted and expired with the session (KFR-14). */
-  expired: Entry[];
-  /** `unsigned`: why it has no signature although `[git] sign` is set. */
-  commit?: { hash: string; short: string; subject: string; unsigned?: string };
-  /** Why there is no commit. */
-  commit_skipped?: string;
-  /** The comment on the issue in focus, in Linear. `sent` is false while it waits for the next `linear sync`. */
-  linear: { issue: string; sent: boolean }[];
-  /** What was reported to the event server; none while events are off. */
-  events: ReportedEvent[];
-  /** The number of uncommitted files outside `.forge/`. */
-  uncommitted?: number;
-  warnings: string[];
-}
+export type EndedSession = Awaited<ReturnType<typeof endSession>>;
 
 /** SES-06: archives the session under its id, stores its learnings, and commits only `.forge/`. */
-export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
+export async function endSession(context: Context, raw: SessionEndInput = {}) {
   const input = checkInput(SessionEndInput, raw);
   const { learned = [], failed = [], confirm = [] } = input;
   const learnings = [...learned, ...failed];
@@ -143,12 +110,16 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     session: { id: displayId(context, running.id), ended_at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
     next,
+    /** The learnings, and the session as a cycle if something was verified or learned. */
     ...kept,
     ...observe?.(learnings, confirm),
     candidates: readLearned(context).candidates.slice(0, MAX_CANDIDATES),
+    /** What was not promoted (KFR-14). */
     expired: kfr.entries,
     ...(tree && tree.count > 0 ? { uncommitted: tree.count } : {}),
-    ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
+    ...('hash' in outcome ? { commit: outcome } : {}),
+    /** Why there is no commit. */
+    ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : {}),
     linear,
     events,
     warnings: context.warnings,
@@ -160,7 +131,7 @@ async function commentOnIssue(
   context: Context,
   { running, focus, done }: { running: RunningSession; focus: Focus; done: string[] },
   next: string | null,
-): Promise<EndedSession['linear']> {
+) {
   if (focus.linear_issue === null) return [];
   const { reportSession } = await import('../linear/sync.js');
   const report = { issue: focus.linear_issue, session: running.id, done, next };
@@ -179,7 +150,7 @@ function closeSession(
   context: Context,
   running: RunningSession,
   { learned: approaches = [], failed = [], confirm = [], next }: SessionEndInput = {},
-): Pick<EndedSession, 'learned' | 'cycle'> & { ended_at: string; about: string } {
+) {
   const at = timestamp(context);
   const focus = showFocus(context);
   const planned = planCycle(context, running, focus, { learned: approaches, failed, confirm }, at);

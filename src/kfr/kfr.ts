@@ -8,8 +8,8 @@ import { checkText, makeToken, oneLine, plural } from '../core/text.js';
 import { type Context, madeBy, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { isLeftBehind, isOwnSession, keptOpen, readRunning, requireOwn } from '../session/running.js';
-import { MAX_OPERATIONS, nameOf, type Operation } from './operation.js';
-import { type Applied, applyPatch, type Patched } from './patch.js';
+
+import { type Applied, applyPatch, MAX_OPERATIONS, nameOf, type Operation, type Patched } from './patch.js';
 import {
   closeEntries,
   countKfr,

@@ -7,7 +7,7 @@ import { FeatureInput } from '../feature/rules.js';
 import { FEATURE, FEATURES } from '../feature/store.js';
 import { ACTIVE_ISSUES } from '../feature/tasks.js';
 import { FeatureChoice } from '../feature/verify.js';
-import { OPERATIONS } from '../kfr/operation.js';
+import { OPERATIONS } from '../kfr/patch.js';
 import { KFR, KINDS } from '../kfr/rules.js';
 import { KNOWLEDGE, LEARNED_LIST } from '../knowledge/rules.js';
 import { CycleInput } from '../learning/evaluation.js';

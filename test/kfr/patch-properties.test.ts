@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duplicateKey } from '../../src/kfr/operation.js';
-import type { Patched } from '../../src/kfr/patch.js';
+import { duplicateKey, type Patched } from '../../src/kfr/patch.js';
 import { countKfr, type Kfr } from '../../src/kfr/rules.js';
 import { EMPTY, LIMITS, patch } from '../support/patches.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Operation } from '../../src/kfr/operation.js';
-import { applyPatch, type Patched } from '../../src/kfr/patch.js';
+import { applyPatch, type Operation, type Patched } from '../../src/kfr/patch.js';
 import { answersIn, countKfr, type Kfr } from '../../src/kfr/rules.js';
 import { add, EMPTY, LIMITS, made, NOW, patch } from '../support/patches.js';
 

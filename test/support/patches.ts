@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import type { Operation } from '../../src/kfr/operation.js';
-import { applyPatch, type Patched } from '../../src/kfr/patch.js';
+import { applyPatch, type Operation, type Patched } from '../../src/kfr/patch.js';
 import { type Kfr, NO_KFR } from '../../src/kfr/rules.js';
 
 export const NOW = '2026-03-01T10:00:00.000Z';

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { currentCheckpoint, readManifests } from '../checkpoint/read.js';
 import { makeRules } from '../commit/rules.js';
-import { ForgeError } from '../core/error.js';
+import { ForgeError, unlessFailed } from '../core/error.js';
 import { configFile, progressFile, shown, shownFrom } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
@@ -76,16 +76,8 @@ export async function readStatus(context: Context): Promise<Status> {
     toComponent('linear', linear),
   ];
   const worst = worstOf(components.map(({ color }) => color));
-  return { components, worst, task: orElse(() => taskOf(context), null) };
-}
-
-/** For a file that another component reports as damaged. */
-function orElse<T>(read: () => T, otherwise: T): T {
-  try {
-    return read();
-  } catch {
-    return otherwise;
-  }
+  // Another component reports a damaged file.
+  return { components, worst, task: unlessFailed(null, () => taskOf(context)) };
 }
 
 function checkKnowledge(context: Context): Remark[] {
@@ -173,7 +165,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
     currentCheckpoint(context),
     findRemote(repository, git),
   ]);
-  const setting = orElse(() => readConfig(context).git.default_branch, '');
+  const setting = unlessFailed('', () => readConfig(context).git.default_branch);
   const isAlone = !remote && !tree.upstream;
   const main = isAlone ? null : setting || (await defaultBranch(repository, git, remote));
   let upstream = main === tree.branch ? tree.upstream : null;
@@ -198,7 +190,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
 /** On the first day there is nothing to go back to yet. */
 function hasWork(context: Context): boolean {
   if (readManifests(context).length > 0) return true;
-  const features = archivedIds(context).length > 0 ? orElse(() => readFeatures(context), []) : [];
+  const features = archivedIds(context).length > 0 ? unlessFailed([], () => readFeatures(context)) : [];
   return features.some(({ status }) => status === 'passing');
 }
 
@@ -230,7 +222,7 @@ async function checkLinear(context: Context, features: () => Feature[]): Promise
   const known = new Set([
     ...active.map(({ linear_id }) => linear_id),
     ...doneIds(context).filter(isIssueOfLinear),
-    ...orElse(() => features().flatMap(({ linear_issue }) => linear_issue ?? []), []),
+    ...unlessFailed([], () => features().flatMap(({ linear_issue }) => linear_issue ?? [])),
   ]);
   if (known.size === 0) return [neutral('not set up')];
   const { isIssue } = makeRules(readConfig(context).commit);

@@ -4,27 +4,24 @@ import { type Call, type CommandSpec, command, type Group, type OptionSpec } fro
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
-import { escapeControls, oneLine } from '../core/text.js';
+import { escapeControls, oneLine, oneOf } from '../core/text.js';
 import type { Briefing, BriefingInput, Focus, FocusInput, SessionDetail, ShownProgress } from '../index.js';
+
+const FORMATS = ['text', 'markdown', 'json'];
 
 export const BRIEFING_OPTIONS: readonly OptionSpec[] = [
   { flags: '--budget <tokens>', help: 'the most tokens of the briefing', number: [200, 100_000] },
   {
     flags: '--format <format>',
     help: 'text, markdown or json',
-    values: { words: ['text', 'markdown', 'json'] },
+    values: { words: FORMATS },
   },
 ];
 
 /** `--format json` is `--json`. */
 export function briefingInput({ options, flags }: Call): BriefingInput {
   const { budget, format } = options as { budget?: number; format?: 'text' | 'markdown' | 'json' };
-  if (format !== undefined && !['text', 'markdown', 'json'].includes(format))
-    throw usage(
-      'format.unknown',
-      `--format: found ${JSON.stringify(format)}, allowed: text | markdown | json.`,
-      { field: 'format' },
-    );
+  if (format !== undefined) oneOf(FORMATS, format, '--format', 'format.unknown');
   if (format !== 'json') return { budget, format };
   flags.json = true;
   return { budget };

@@ -1,4 +1,4 @@
-import { ForgeError, usage } from '../core/error.js';
+import { unlessFailed, usage } from '../core/error.js';
 import type { Write } from '../core/files.js';
 import {
   archiveFile,
@@ -61,17 +61,8 @@ export const readArchives = (context: Context, newest = Number.POSITIVE_INFINITY
 export function recentArchives(context: Context): ArchivedSession[] {
   const ids = archivedIds(context).slice(-RECENT);
   const last = ids.pop();
-  const earlier = ids.flatMap((id) => tryArchive(context, id) ?? []);
+  const earlier = ids.flatMap((id) => unlessFailed([], () => [readArchive(context, id)]));
   return [...earlier, ...(last === undefined ? [] : [readArchive(context, last)])].sort(bySequence);
-}
-
-function tryArchive(context: Context, id: string): ArchivedSession | null {
-  try {
-    return readArchive(context, id);
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind === 'corrupted') return null;
-    throw error;
-  }
 }
 
 const readArchive = ({ disk, layout }: Context, id: string): ArchivedSession =>

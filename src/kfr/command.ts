@@ -134,9 +134,7 @@ async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['opera
   const operations: KfrPatch['operations'] = [];
   for (const op of ['resolve', 'dismiss', 'park'] as const)
     for (const word of flags[op] ?? []) {
-      const entries = isId(word) ? (await call.forge().kfr.list()).entries : [];
-      const isDone = entries.some((entry) => entry.id === word && !entry.requires_resolution);
-      const hint = isDone ? `forge kfr patch --remove ${word}` : settling(op, isId(word) ? word : undefined);
+      const hint = settling(op, isId(word) ? word : undefined);
       const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`, hint);
       operations.push({ op, id, [op === 'resolve' ? 'resolution' : 'reason']: text });
     }

@@ -92,14 +92,6 @@ describe('forge kfr patch', () => {
     expect(await hintOf('--add', 'which port?')).toBe('forge kfr patch --add "OpenQuestion:which port?"');
   });
 
-  it('KFR-06 --resolve without an answer hints a command that this entry accepts', async () => {
-    const project = await makeWorking();
-    await patch(project, [add('Goal', 'g'), add('OpenQuestion', 'which?')]);
-    const hintOf = async (id: string) => (await forgeError(project, ['kfr', 'patch', '--resolve', id])).hint;
-    expect(await hintOf('kfr-1')).toBe('forge kfr patch --remove kfr-1');
-    expect(await hintOf('kfr-2')).toBe('forge kfr patch --resolve kfr-2="the answer"');
-  });
-
   it('KFR-02 a malformed operation is exit 2', async () => {
     const project = await makeWorking();
     const before = snapshot(project.dir);

@@ -75,11 +75,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}) {
       throw sessionHeld(context, running, isWritable(context.layout.state) ? join : SANDBOX_HINT);
     }
     const kfr = readKfr(context);
-    const isGiven = learnings.length > 0 || input.next !== undefined;
-    requireResolved(
-      kfr,
-      `The session cannot end${isGiven ? ', and its lessons and next step were not saved' : ''}`,
-    );
+    requireResolved(kfr, 'The session cannot end');
     refreshViews(context);
     const focus = showFocus(context);
     const progress = readProgress(context);

@@ -36,37 +36,14 @@ import {
   runningArchive,
 } from './store.js';
 
-/** One row of `session list`. */
-export interface SessionRow {
-  id: string;
-  status: ArchivedSession['status'];
-  started_at: string;
-  ended_at: string | null;
-  branch: string | null;
-  /** The task in focus, at its end. */
-  task: string | null;
-  next: string | null;
-  resumed_from?: string;
-  resumed_by?: string;
-  /** Who committed it at its end. Missing if another commit brought it. */
-  by?: string;
-}
-
-export interface SessionOverview {
-  active: (SessionRow & { holder: string; open_questions: number }) | null;
-  /** Newest first. */
-  sessions: SessionRow[];
-  /** True when older ones are left out. */
-  more: boolean;
-}
+/** One row of `session list`. `by`: who committed it at its end. Missing if another commit brought it. */
+export type SessionRow = ReturnType<typeof row> & { by?: string };
+export type SessionOverview = Awaited<ReturnType<typeof listSessions>>;
 
 const DEFAULT_LIMIT = 20;
 
 /** SES-08: the running session, and the last ones. */
-export async function listSessions(
-  context: Context,
-  input: { limit?: number } = {},
-): Promise<SessionOverview> {
+export async function listSessions(context: Context, input: { limit?: number } = {}) {
   const ids = archivedIds(context);
   const limit = input.limit ?? DEFAULT_LIMIT;
   const running = readRunning(context);
@@ -75,7 +52,10 @@ export async function listSessions(
   const authors = await authorsOf(context, archives);
   return {
     active: running ? activeRow(context, running, all) : null,
-    sessions: archives.reverse().map((session) => ({ ...row(session, all), ...authors(session) })),
+    sessions: archives
+      .reverse()
+      .map((session): SessionRow => ({ ...row(session, all), ...authors(session) })),
+    /** True when older ones are left out. */
     more: ids.length > limit,
   };
 }
@@ -129,7 +109,7 @@ function hasPassedSince(context: Context, start: string): boolean {
 
 const taskIn = (session: ArchivedSession): string | null => focusIn(session).task ?? session.goal ?? null;
 
-function row(session: ArchivedSession, all: readonly string[]): SessionRow {
+function row(session: ArchivedSession, all: readonly string[]) {
   const { status, started_at, ended_at, branch, next, resumed_from: from, resumed_by: by } = session;
   return {
     ...{ id: shownId(session.id, all), status, started_at, ended_at, branch, task: taskIn(session), next },

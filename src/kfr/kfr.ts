@@ -9,7 +9,7 @@ import { type Context, madeBy, readConfig, timestamp } from '../project/project.
 import { sessionName } from '../session/rules.js';
 import { isLeftBehind, isOwnSession, keptOpen, readRunning, requireOwn } from '../session/running.js';
 
-import { type Applied, applyPatch, MAX_OPERATIONS, nameOf, type Operation, type Patched } from './patch.js';
+import { applyPatch, MAX_OPERATIONS, nameOf, type Operation, type Patched } from './patch.js';
 import {
   closeEntries,
   countKfr,
@@ -18,7 +18,6 @@ import {
   KFR,
   type Kfr,
   NO_KFR,
-  type Outcome,
   openEntries,
   requireResolved,
 } from './rules.js';
@@ -30,10 +29,7 @@ export interface KfrList {
   tokens: number;
 }
 
-export interface KfrPatched extends KfrList {
-  applied: Applied[];
-  warnings: string[];
-}
+export type KfrPatched = ReturnType<typeof patchKfr>;
 
 const KfrPatch = z.strictObject({ operations: z.array(z.unknown()) });
 export type KfrPatch = { operations: Operation[] };
@@ -98,7 +94,7 @@ export function parsePatch(text: string): KfrPatch {
 }
 
 /** `forge kfr patch`: all operations or none (KFR-02). Exit 3 names each refused operation, exit 2 each malformed one. */
-export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
+export function patchKfr(context: Context, raw: KfrPatch) {
   const operations = checkInput(KfrPatch, raw).operations as Operation[];
   if (operations.length === 0)
     throw usage('kfr.nothing', 'The patch has no operation.', { hint: 'forge kfr patch --help' });
@@ -147,13 +143,10 @@ export function kfrWrites({ layout }: Context, kfr: Kfr, expected?: Buffer | nul
   ];
 }
 
-export interface KfrCleared {
-  session: string;
-  cleared: { id: string; kind: string; outcome: Outcome }[];
-}
+export type KfrCleared = ReturnType<typeof clearKfr>;
 
 /** `forge kfr clear` (AGN-025 §10): removes all entries if the gate allows it. `dismiss` is the reason that opens it. */
-export function clearKfr(context: Context, { dismiss }: { dismiss?: string | undefined } = {}): KfrCleared {
+export function clearKfr(context: Context, { dismiss }: { dismiss?: string | undefined } = {}) {
   if (dismiss !== undefined) checkText(dismiss, { what: 'The reason', lines: false, maxBytes: 2000 });
   const hint = 'forge kfr clear --yes --dismiss-all "why they no longer matter"';
   return changeKfr(context, (kfr) => {

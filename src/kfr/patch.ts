@@ -170,15 +170,7 @@ interface Refusal {
   message: string;
 }
 
-export interface Patched {
-  kfr: Kfr;
-  applied: Applied[];
-  warnings: string[];
-  /** If there are any, `kfr` is unchanged, and nothing was applied. */
-  refusals: Refusal[];
-  /** Some operations are malformed, rather than refused by a rule. */
-  isMalformed: boolean;
-}
+export type Patched = ReturnType<typeof applyPatch>;
 
 /** AGN-024 §5, AGN-025: applies all operations in order, or none, and names each failure. `by`: who gave them. Pure. */
 export function applyPatch(
@@ -187,7 +179,7 @@ export function applyPatch(
   limits: Limits,
   now: string,
   by?: 'agent',
-): Patched {
+) {
   const patcher = new Patcher(kfr, limits, now, by);
   for (const [index, operation] of operations.entries()) patcher.apply(index, operation);
   return patcher.finish();
@@ -200,6 +192,7 @@ class Patcher {
   private readonly applied: Applied[] = [];
   private readonly warnings: string[] = [];
   private readonly refusals: Refusal[] = [];
+  /** Some operations are malformed, rather than refused by a rule. */
   private isMalformed = false;
 
   constructor(
@@ -228,7 +221,8 @@ class Patcher {
     }
   }
 
-  finish(): Patched {
+  /** If there are refusals, `kfr` is unchanged, and nothing was applied. */
+  finish() {
     const { before, applied, warnings, refusals, isMalformed } = this;
     // If an operation failed, the entries that it would have removed are still there.
     if (refusals.length === 0) this.checkBudget();

@@ -29,12 +29,7 @@ interface Omission {
   command: string;
 }
 
-export interface Briefing {
-  text: string;
-  tokens: number;
-  sections: { key: string; title: string; source: Source; items: string[] }[];
-  omitted: Omission[];
-}
+export type Briefing = ReturnType<typeof cutBriefing>;
 
 type BriefingStyle = 'text' | 'markdown';
 
@@ -54,9 +49,9 @@ export function cutBriefing(
   style: BriefingStyle,
   boundary: string,
   { lead = null, guide = null }: { lead?: Lead | null; guide?: string | null } = {},
-): Briefing {
+) {
   const sections = all.map((section) => ({ ...section, kept: section.items.length }));
-  const compose = (): Briefing => {
+  const compose = () => {
     const shown = sections
       .filter(({ kept }) => kept > 0)
       .map(({ key, title, source, items, kept }) => ({ key, title, source, items: items.slice(0, kept) }));

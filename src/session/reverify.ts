@@ -15,14 +15,7 @@ export interface ReverifyWatch {
   signal?: AbortSignal;
 }
 
-export interface Reverified {
-  /** The runs, in the order in which they ended. */
-  results: FeatureResult[];
-  /** Features that passed until now. */
-  regressed: string[];
-  /** Unchanged features. The code is `time`, `not_run` (the test could not run), or that of the refusal (`trust.needed`, …). */
-  not_run: { id: string; code: string; why: string }[];
-}
+export type Reverified = Awaited<ReturnType<typeof runAll>>;
 
 /**
  * SES-11: reruns the tests of passing features, other ones with each session, so that each gets its turn. Results
@@ -34,7 +27,7 @@ export async function reverify(
   count: number,
   asked: SessionStartInput,
   watch: ReverifyWatch,
-): Promise<Reverified | null> {
+) {
   if (context.disk.dryRun) return null;
   const running = readRunning(context);
   const state = running && judgeRunning(context, running).state;
@@ -59,9 +52,10 @@ async function runAll(
   chosen: readonly Feature[],
   signal: AbortSignal,
   watch: ReverifyWatch,
-): Promise<Reverified> {
+) {
   const results: FeatureResult[] = [];
-  const not_run: Reverified['not_run'] = [];
+  // The code is `time`, `not_run` (the test could not run), or that of the refusal (`trust.needed`, …).
+  const not_run: { id: string; code: string; why: string }[] = [];
   const ids = chosen.map(({ id }) => id);
   const runs: VerifyWatch = {
     signal,

@@ -132,9 +132,6 @@ export function readApprovals(context: Context): Approval[] {
   return found?.identity === identityHere(context) ? found.approvals : [];
 }
 
-/** Characters of a content that is kept. A change of a longer one is shown as a whole. */
-const MAX_KEPT = 20_000;
-
 export function approvedHere(context: Context): (runnable: Runnable) => boolean {
   const known = new Set(readApprovals(context).map(({ digest }) => digest));
   return ({ digest }) => known.has(digest);
@@ -146,9 +143,7 @@ export function approve(context: Context, runnables: readonly Runnable[]): void 
   const at = timestamp(context);
   changeApprovals(context, (before) => {
     const known = new Set(before.map(({ digest }) => digest));
-    const added = runnables
-      .filter(({ digest }) => !known.has(digest))
-      .map((one) => ({ ...one, content: one.content.length > MAX_KEPT ? '' : one.content, at }));
+    const added = runnables.filter(({ digest }) => !known.has(digest)).map((one) => ({ ...one, at }));
     return [...before, ...added];
   });
 }

@@ -12,7 +12,7 @@ export default defineConfig({
       'test/cycle/{cycle,evidence}.test.ts',
       'test/recover/recover.test.ts',
       'test/ledger/records.test.ts',
-      'test/guard/{assignments,findings,normalise,rules,scan,secret-rules,values}.test.ts',
+      'test/guard/{assignments,findings,masks,normalise,rules,scan,secret-rules,values}.test.ts',
     ],
     testTimeout: 60_000,
     pool: 'threads',

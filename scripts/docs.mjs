@@ -28,8 +28,7 @@ const SOURCES = `
 async function readGroups({ GROUPS }) {
   const groups = [];
   for (const { name, heading, summary, load } of GROUPS) {
-    const { group } = await load();
-    const commands = group.commands.map((spec) => ({
+    const commands = (await load()).map((spec) => ({
       ...spec,
       full: name === 'where' ? 'forge' : spec.name === name ? `forge ${name}` : `forge ${name} ${spec.name}`,
     }));

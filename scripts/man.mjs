@@ -33,8 +33,7 @@ export async function manPage(version) {
   const sources = await loadSources(SOURCES);
   const commands = [];
   for (const entry of sources.GROUPS.filter(({ heading }) => heading !== null)) {
-    const { group } = await entry.load();
-    for (const spec of group.commands) commands.push(...commandLines(entry, spec, sources));
+    for (const spec of await entry.load()) commands.push(...commandLines(entry, spec, sources));
   }
   const globals = [...sources.GLOBAL_OPTIONS, sources.HELP_OPTION];
   return `${[

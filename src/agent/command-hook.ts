@@ -206,20 +206,18 @@ async function fitContext(
 }
 
 /** What a person sees who types `forge hook`. `main` answers agents and git before it parses options. */
-export const hookGroup: Group = {
-  commands: [
-    command<never>({
-      name: 'hook',
-      args: ['<agent>', '<event>'],
-      values: { agent: { words: AGENT_NAMES } },
-      summary: 'Answer a hook of an agent, which sends the event as JSON on stdin',
-      example: 'forge hook claude session-start',
-      run: async () => {
-        throw usage('hook.terminal', 'forge hook is called by agents, with the event as JSON on stdin.', {
-          hint: 'forge agent install claude',
-        });
-      },
-      render: () => '',
-    }),
-  ],
-};
+export const hookGroup: Group = [
+  command<never>({
+    name: 'hook',
+    args: ['<agent>', '<event>'],
+    values: { agent: { words: AGENT_NAMES } },
+    summary: 'Answer a hook of an agent, which sends the event as JSON on stdin',
+    example: 'forge hook claude session-start',
+    run: async () => {
+      throw usage('hook.terminal', 'forge hook is called by agents, with the event as JSON on stdin.', {
+        hint: 'forge agent install claude',
+      });
+    },
+    render: () => '',
+  }),
+];

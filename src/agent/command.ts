@@ -160,4 +160,4 @@ function fileRow({ path, state, problem, command }: WiredFile, style: Style): st
   return [`  ${path}`, shown(state, style), ...(detail === undefined ? [] : [style.dim(detail)])];
 }
 
-export const group: Group = { commands: [command(install), command(uninstall), command(status)] };
+export const group: Group = [command(install), command(uninstall), command(status)];

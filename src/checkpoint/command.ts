@@ -94,51 +94,48 @@ function renderVerified({ checkpoints, findings, evidence }: VerifiedCheckpoints
   return `${style.good('✓')} ${what}: tag, commit, manifest and records are as they were${ran}`;
 }
 
-export const group: Group = {
-  commands: [
-    command<CreatedCheckpoint>({
-      name: 'create',
-      args: ['[issue]'],
-      values: { issue: { live: ['issue', 'feature'] } },
-      summary: 'Run the verify commands; then mark this state by a tag and a manifest',
-      example: 'forge checkpoint create SX9-123 --verify "npm test"',
-      options: [
-        {
-          flags: '--verify <command>',
-          help: 'must pass; instead of [checkpoint] verify and features',
-          many: true,
-        },
-        { flags: '-m, --message <text>', help: 'what works now' },
-      ],
-      writes: true,
-      run: create,
-      render: renderCreated,
-    }),
-    command<{ checkpoints: CheckpointRow[] }>({
-      name: 'list',
-      summary: 'List the checkpoints, newest first',
-      example: 'forge checkpoint list',
-      run: (call) => call.forge().checkpoint.list(),
-      render: renderList,
-    }),
-    command<ShownCheckpoint>({
-      name: 'show',
-      args: ['<tag>'],
-      summary: 'Show a checkpoint with what verified it',
-      example: 'forge checkpoint show SX9-123-v1',
-      run: (call, tag) => call.forge().checkpoint.show({ tag: tag as string }),
-      render: renderShown,
-    }),
-    command<VerifiedCheckpoints>({
-      name: 'verify',
-      args: ['[tag]'],
-      summary: 'Check tags, manifests and records; exit 1 if one was changed',
-      example: 'forge checkpoint verify SX9-123-v1',
-      options: [{ flags: '--run', help: "also rerun its commands; the files must be the checkpoint's" }],
-      run: (call, tag) =>
-        call.forge().checkpoint.verify({ tag, run: call.options.run === true }, watch(call)),
-      render: renderVerified,
-      exit: ({ findings }) => (findings.length === 0 ? 0 : 1),
-    }),
-  ],
-};
+export const group: Group = [
+  command<CreatedCheckpoint>({
+    name: 'create',
+    args: ['[issue]'],
+    values: { issue: { live: ['issue', 'feature'] } },
+    summary: 'Run the verify commands; then mark this state by a tag and a manifest',
+    example: 'forge checkpoint create SX9-123 --verify "npm test"',
+    options: [
+      {
+        flags: '--verify <command>',
+        help: 'must pass; instead of [checkpoint] verify and features',
+        many: true,
+      },
+      { flags: '-m, --message <text>', help: 'what works now' },
+    ],
+    writes: true,
+    run: create,
+    render: renderCreated,
+  }),
+  command<{ checkpoints: CheckpointRow[] }>({
+    name: 'list',
+    summary: 'List the checkpoints, newest first',
+    example: 'forge checkpoint list',
+    run: (call) => call.forge().checkpoint.list(),
+    render: renderList,
+  }),
+  command<ShownCheckpoint>({
+    name: 'show',
+    args: ['<tag>'],
+    summary: 'Show a checkpoint with what verified it',
+    example: 'forge checkpoint show SX9-123-v1',
+    run: (call, tag) => call.forge().checkpoint.show({ tag: tag as string }),
+    render: renderShown,
+  }),
+  command<VerifiedCheckpoints>({
+    name: 'verify',
+    args: ['[tag]'],
+    summary: 'Check tags, manifests and records; exit 1 if one was changed',
+    example: 'forge checkpoint verify SX9-123-v1',
+    options: [{ flags: '--run', help: "also rerun its commands; the files must be the checkpoint's" }],
+    run: (call, tag) => call.forge().checkpoint.verify({ tag, run: call.options.run === true }, watch(call)),
+    render: renderVerified,
+    exit: ({ findings }) => (findings.length === 0 ? 0 : 1),
+  }),
+];

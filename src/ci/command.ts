@@ -60,35 +60,32 @@ function writeJunit(path: string, report: CiReport): void {
   }
 }
 
-export const group: Group = {
-  commands: [
-    command<CiReport | Template>({
-      name: 'ci',
-      summary:
-        'Check commits, memory, secrets, features and checkpoints in a pipeline; an exit code per cause',
-      example: 'forge ci --range origin/main..HEAD',
-      options: [
-        { flags: '--range <range>', help: "the commits of A..B (default: the range of the CI's variables)" },
-        {
-          flags: '--run',
-          help: 'run the tests of passing features if they are trusted (where CI is set: by FORGE_TRUST)',
-        },
-        {
-          flags: '--format <format>',
-          help: 'github, gitlab or plain (default: the system that runs it)',
-          values: { words: CI_FORMATS },
-        },
-        {
-          flags: '--baseline <file>',
-          help: 'an earlier forge guard scan --json; its findings are not reported again',
-          values: { paths: 'files' },
-        },
-        { flags: '--junit <file>', help: "write a report as JUnit's XML" },
-        { flags: '--template <system>', help: 'print a pipeline for github or gitlab, and check nothing' },
-      ],
-      run,
-      render: (value) => ('text' in value ? value.text : formatSummary(value)),
-      exit: (value) => ('text' in value ? 0 : ciExit(value)),
-    }),
-  ],
-};
+export const group: Group = [
+  command<CiReport | Template>({
+    name: 'ci',
+    summary: 'Check commits, memory, secrets, features and checkpoints in a pipeline; an exit code per cause',
+    example: 'forge ci --range origin/main..HEAD',
+    options: [
+      { flags: '--range <range>', help: "the commits of A..B (default: the range of the CI's variables)" },
+      {
+        flags: '--run',
+        help: 'run the tests of passing features if they are trusted (where CI is set: by FORGE_TRUST)',
+      },
+      {
+        flags: '--format <format>',
+        help: 'github, gitlab or plain (default: the system that runs it)',
+        values: { words: CI_FORMATS },
+      },
+      {
+        flags: '--baseline <file>',
+        help: 'an earlier forge guard scan --json; its findings are not reported again',
+        values: { paths: 'files' },
+      },
+      { flags: '--junit <file>', help: "write a report as JUnit's XML" },
+      { flags: '--template <system>', help: 'print a pipeline for github or gitlab, and check nothing' },
+    ],
+    run,
+    render: (value) => ('text' in value ? value.text : formatSummary(value)),
+    exit: (value) => ('text' in value ? 0 : ciExit(value)),
+  }),
+];

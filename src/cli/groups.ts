@@ -5,7 +5,7 @@ export interface GroupEntry {
   summary: string;
   /** The heading in help; null: not listed. */
   heading: 'Start' | 'Every day' | 'What is known' | 'Set-up' | null;
-  load(): Promise<{ group: Group }>;
+  load(): Promise<Group>;
 }
 
 type Listed = Readonly<Record<string, readonly [summary: string, read: () => Promise<object>]>>;
@@ -16,7 +16,7 @@ const under = (heading: GroupEntry['heading'], groups: Listed): GroupEntry[] =>
     ...{ name, heading, summary },
     load: async () => {
       const file = (await read()) as Record<string, Group>;
-      return { group: (file[`${name}Group`] ?? file.group) as Group };
+      return (file[`${name}Group`] ?? file.group) as Group;
     },
   }));
 
@@ -139,7 +139,7 @@ export function inFull(argv: readonly string[]): readonly string[] {
 /** The commands of a group; none for an unknown word. */
 export async function specsOf(word: string | undefined): Promise<readonly CommandSpec[]> {
   const entry = GROUPS.find(({ name }) => name === word);
-  return ((await entry?.load())?.group.commands ?? []) as unknown as readonly CommandSpec[];
+  return ((await entry?.load()) ?? []) as unknown as readonly CommandSpec[];
 }
 
 export const summaryOf = (name: string): string =>

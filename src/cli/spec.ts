@@ -165,9 +165,7 @@ export interface CommandSpec<T = unknown> {
 }
 
 /** The commands of one word. A group of one command with the same name is that command. */
-export interface Group {
-  commands: readonly CommandSpec<never>[];
-}
+export type Group = readonly CommandSpec<never>[];
 
 /** Keeps each command's own value type and lets one list hold commands of different types. */
 export function command<T>(spec: CommandSpec<T>): CommandSpec<never> {

@@ -123,4 +123,4 @@ const template: CommandSpec<CommitTemplate> = {
   render: ({ text }) => escapeControls(text),
 };
 
-export const group: Group = { commands: [command(commit), command(check), command(template)] };
+export const group: Group = [command(commit), command(check), command(template)];

@@ -55,29 +55,27 @@ function renderCycle(value: CycleResult, style: Style): string {
   ].join('\n');
 }
 
-export const group: Group = {
-  commands: [
-    command<CycleResult>({
-      name: 'cycle',
-      args: ['<command...>'],
-      summary: 'Run a command as one governed cycle: briefed, judged by its tests and recorded',
-      example: 'forge cycle -- npm test',
-      options: [
-        TIMEOUT,
-        {
-          flags: '--task <id>',
-          help: 'the task, instead of the one in focus or the next one',
-          values: { live: ['feature', 'issue'] },
-        },
-      ],
-      writes: true,
-      runs: true,
-      run,
-      render: renderCycle,
-      exit: exitOf,
-    }),
-  ],
-};
+export const group: Group = [
+  command<CycleResult>({
+    name: 'cycle',
+    args: ['<command...>'],
+    summary: 'Run a command as one governed cycle: briefed, judged by its tests and recorded',
+    example: 'forge cycle -- npm test',
+    options: [
+      TIMEOUT,
+      {
+        flags: '--task <id>',
+        help: 'the task, instead of the one in focus or the next one',
+        values: { live: ['feature', 'issue'] },
+      },
+    ],
+    writes: true,
+    runs: true,
+    run,
+    render: renderCycle,
+    exit: exitOf,
+  }),
+];
 
 const YEAR = 31_536_000;
 
@@ -112,23 +110,20 @@ async function runLoop(call: Call, ...command: string[]): Promise<LoopResult> {
   }
 }
 
-export const loopGroup: Group = {
-  commands: [
-    command<LoopResult>({
-      name: 'loop',
-      args: ['<command...>'],
-      summary:
-        'Repeat governed cycles; with --json one line each, and a last one with the reason for the end',
-      example: 'forge loop --max-cycles 1 -- npm test',
-      options: LOOP_OPTIONS,
-      writes: true,
-      runs: true,
-      run: runLoop,
-      render: (loop, style) => `${style.strong(countCycles(loop))}: ${loop.reason}.`,
-      exit: loopExit,
-    }),
-  ],
-};
+export const loopGroup: Group = [
+  command<LoopResult>({
+    name: 'loop',
+    args: ['<command...>'],
+    summary: 'Repeat governed cycles; with --json one line each, and a last one with the reason for the end',
+    example: 'forge loop --max-cycles 1 -- npm test',
+    options: LOOP_OPTIONS,
+    writes: true,
+    runs: true,
+    run: runLoop,
+    render: (loop, style) => `${style.strong(countCycles(loop))}: ${loop.reason}.`,
+    exit: loopExit,
+  }),
+];
 
 /** Longer lines are split, so that output without line ends is shown. */
 const MAX_LINE = 4096;

@@ -72,27 +72,25 @@ function agentsOf(agent: unknown): DoctorInput['agents'] {
   return [oneOf(AGENT_NAMES, agent, '--agent', 'agent.unknown')];
 }
 
-export const group: Group = {
-  commands: [
-    command<Answer>({
-      name: 'doctor',
-      summary: 'Diagnose problems and suggest fixes; --fix merges conflicts in state files',
-      example: 'forge doctor --agent',
-      options: [
-        {
-          flags: '--agent [name]',
-          help: 'also check agents: those wired here, or this one',
-          values: { words: AGENT_NAMES },
-        },
-        { flags: '--fix', help: 'merge conflicts, and show what was chosen and how to undo it' },
-      ],
-      writes: true,
-      run,
-      render: renderAnswer,
-      exit: ({ findings, fixes = [] }) =>
-        findings.some(({ severity }) => severity === 'blocking') || fixes.some(({ problem }) => problem)
-          ? 1
-          : 0,
-    }),
-  ],
-};
+export const group: Group = [
+  command<Answer>({
+    name: 'doctor',
+    summary: 'Diagnose problems and suggest fixes; --fix merges conflicts in state files',
+    example: 'forge doctor --agent',
+    options: [
+      {
+        flags: '--agent [name]',
+        help: 'also check agents: those wired here, or this one',
+        values: { words: AGENT_NAMES },
+      },
+      { flags: '--fix', help: 'merge conflicts, and show what was chosen and how to undo it' },
+    ],
+    writes: true,
+    run,
+    render: renderAnswer,
+    exit: ({ findings, fixes = [] }) =>
+      findings.some(({ severity }) => severity === 'blocking') || fixes.some(({ problem }) => problem)
+        ? 1
+        : 0,
+  }),
+];

@@ -61,67 +61,65 @@ function printer(call: Call): (event: ForgeEvent) => boolean {
 const renderList = ({ events }: EventList, style: Style): string =>
   events.length === 0 ? 'No events yet.' : columns(events.map((event) => row(event, style)));
 
-export const group: Group = {
-  commands: [
-    command<undefined>({
-      name: 'tail',
-      summary: 'Show events as they happen',
-      example: 'forge events tail --type learning',
-      options: FILTERS,
-      run: async (call) => {
-        const print = printer(call);
-        // Ctrl-C, or a reader such as "head" that has enough.
-        const stop = new AbortController();
-        call.signal.addEventListener('abort', () => stop.abort(), { once: true });
-        const onEvent = (event: ForgeEvent): void => {
-          if (!print(event)) stop.abort();
-        };
-        const watch = { signal: stop.signal, onEvent, onStatus: call.say };
-        await call.forge().events.tail(filterOf(call), watch);
-        return undefined;
-      },
-      render: () => '',
-    }),
-    command<EventList>({
-      name: 'list',
-      summary: 'List the last events that the server keeps',
-      example: 'forge events list --since 6h',
-      options: [
-        ...FILTERS,
-        SINCE,
-        { flags: '--limit <n>', help: 'how many (default: 50)', number: [1, 100_000] },
-      ],
-      run: (call) =>
-        call
-          .forge()
-          .events.list({ ...filterOf(call), ...sinceOf(call), ...given<{ limit: number }>(call, 'limit') }),
-      render: renderList,
-    }),
-    command<undefined>({
-      name: 'replay',
-      summary: 'Print every event since a time, one a line',
-      example: 'forge events replay --since 7d --json',
-      options: [...FILTERS, SINCE],
-      run: async (call) => {
-        const since = sinceOf(call);
-        if (since.since === undefined)
-          throw usage('events.since', 'Say where to begin.', { hint: 'forge events replay --since 24h' });
-        await call.forge().events.replay({ ...filterOf(call), ...since }, printer(call));
-        return undefined;
-      },
-      render: () => '',
-    }),
-    command<Flushed>({
-      name: 'flush',
-      summary: 'Send the events that wait. Exit 6: the server did not take them',
-      example: 'forge events flush',
-      writes: true,
-      run: (call) => call.forge().events.flush(),
-      render: ({ sent, waiting }, style) =>
-        `${style.good('✓')} ${plural(sent, 'event')} sent, ${waiting === 0 ? 'none' : waiting} waiting`,
-    }),
-  ],
-};
+export const group: Group = [
+  command<undefined>({
+    name: 'tail',
+    summary: 'Show events as they happen',
+    example: 'forge events tail --type learning',
+    options: FILTERS,
+    run: async (call) => {
+      const print = printer(call);
+      // Ctrl-C, or a reader such as "head" that has enough.
+      const stop = new AbortController();
+      call.signal.addEventListener('abort', () => stop.abort(), { once: true });
+      const onEvent = (event: ForgeEvent): void => {
+        if (!print(event)) stop.abort();
+      };
+      const watch = { signal: stop.signal, onEvent, onStatus: call.say };
+      await call.forge().events.tail(filterOf(call), watch);
+      return undefined;
+    },
+    render: () => '',
+  }),
+  command<EventList>({
+    name: 'list',
+    summary: 'List the last events that the server keeps',
+    example: 'forge events list --since 6h',
+    options: [
+      ...FILTERS,
+      SINCE,
+      { flags: '--limit <n>', help: 'how many (default: 50)', number: [1, 100_000] },
+    ],
+    run: (call) =>
+      call
+        .forge()
+        .events.list({ ...filterOf(call), ...sinceOf(call), ...given<{ limit: number }>(call, 'limit') }),
+    render: renderList,
+  }),
+  command<undefined>({
+    name: 'replay',
+    summary: 'Print every event since a time, one a line',
+    example: 'forge events replay --since 7d --json',
+    options: [...FILTERS, SINCE],
+    run: async (call) => {
+      const since = sinceOf(call);
+      if (since.since === undefined)
+        throw usage('events.since', 'Say where to begin.', { hint: 'forge events replay --since 24h' });
+      await call.forge().events.replay({ ...filterOf(call), ...since }, printer(call));
+      return undefined;
+    },
+    render: () => '',
+  }),
+  command<Flushed>({
+    name: 'flush',
+    summary: 'Send the events that wait. Exit 6: the server did not take them',
+    example: 'forge events flush',
+    writes: true,
+    run: (call) => call.forge().events.flush(),
+    render: ({ sent, waiting }, style) =>
+      `${style.good('✓')} ${plural(sent, 'event')} sent, ${waiting === 0 ? 'none' : waiting} waiting`,
+  }),
+];
 
 function parseDuration(text: string): number {
   const seconds = secondsOf(text);
@@ -130,46 +128,42 @@ function parseDuration(text: string): number {
   throw usage('claim.duration', message, { field: 'for' });
 }
 
-export const claimGroup: Group = {
-  commands: [
-    command<Claimed>({
-      name: 'claim',
-      args: ['<id>'],
-      values: { id: { live: ['feature', 'issue'] } },
-      summary: 'Take a task, so that nobody else works on it. Exit 3: another holder has it',
-      example: 'forge claim F-1 --for 4h',
-      options: [{ flags: '--for <duration>', help: 'how long (default: 1h): 90m, 4h, 2d' }],
-      writes: true,
-      run: (call, id) => {
-        const { for: duration } = call.options as { for?: string };
-        const seconds = duration === undefined ? {} : { seconds: parseDuration(duration) };
-        return call.forge().claim({ id: id as string, ...seconds });
-      },
-      render: ({ task, held_by, seconds }, style) => {
-        const where = held_by === 'server' ? 'on all machines' : 'in the worktrees of this repository';
-        return `${style.good('✓')} ${style.strong(task)} is yours for ${describeSpan(seconds * 1000)}, ${where}\n${style.dim(`To give it back: forge release ${task}`)}`;
-      },
-    }),
-  ],
-};
+export const claimGroup: Group = [
+  command<Claimed>({
+    name: 'claim',
+    args: ['<id>'],
+    values: { id: { live: ['feature', 'issue'] } },
+    summary: 'Take a task, so that nobody else works on it. Exit 3: another holder has it',
+    example: 'forge claim F-1 --for 4h',
+    options: [{ flags: '--for <duration>', help: 'how long (default: 1h): 90m, 4h, 2d' }],
+    writes: true,
+    run: (call, id) => {
+      const { for: duration } = call.options as { for?: string };
+      const seconds = duration === undefined ? {} : { seconds: parseDuration(duration) };
+      return call.forge().claim({ id: id as string, ...seconds });
+    },
+    render: ({ task, held_by, seconds }, style) => {
+      const where = held_by === 'server' ? 'on all machines' : 'in the worktrees of this repository';
+      return `${style.good('✓')} ${style.strong(task)} is yours for ${describeSpan(seconds * 1000)}, ${where}\n${style.dim(`To give it back: forge release ${task}`)}`;
+    },
+  }),
+];
 
-export const releaseGroup: Group = {
-  commands: [
-    command<Released>({
-      name: 'release',
-      args: ['<id>'],
-      values: { id: { live: ['feature', 'issue'] } },
-      summary: 'Give up a task that you claimed',
-      example: 'forge release F-1',
-      writes: true,
-      run: (call, id) => call.forge().release({ id: id as string }),
-      render: ({ task, holder }, style) => {
-        const gone = `${style.good('✓')} Your claim on ${style.strong(task)} is gone`;
-        return holder === undefined ? gone : `${gone}: it is held by ${holder}.`;
-      },
-    }),
-  ],
-};
+export const releaseGroup: Group = [
+  command<Released>({
+    name: 'release',
+    args: ['<id>'],
+    values: { id: { live: ['feature', 'issue'] } },
+    summary: 'Give up a task that you claimed',
+    example: 'forge release F-1',
+    writes: true,
+    run: (call, id) => call.forge().release({ id: id as string }),
+    render: ({ task, holder }, style) => {
+      const gone = `${style.good('✓')} Your claim on ${style.strong(task)} is gone`;
+      return holder === undefined ? gone : `${gone}: it is held by ${holder}.`;
+    },
+  }),
+];
 
 const HEALTH = { working: 'good', idle: 'dim', lost: 'bad', ended: 'dim' } as const;
 
@@ -216,15 +210,13 @@ async function watch(call: Call): Promise<undefined> {
   return undefined;
 }
 
-export const fleetGroup: Group = {
-  commands: [
-    command<Fleet | undefined>({
-      name: 'fleet',
-      summary: 'Show who works on what, on all machines',
-      example: 'forge fleet',
-      options: [{ flags: '--watch', help: 'print the table again whenever it changes' }],
-      run: (call) => (call.options.watch === true ? watch(call) : call.forge().fleet()),
-      render: (fleet, style) => (fleet ? renderFleet(fleet, style) : ''),
-    }),
-  ],
-};
+export const fleetGroup: Group = [
+  command<Fleet | undefined>({
+    name: 'fleet',
+    summary: 'Show who works on what, on all machines',
+    example: 'forge fleet',
+    options: [{ flags: '--watch', help: 'print the table again whenever it changes' }],
+    run: (call) => (call.options.watch === true ? watch(call) : call.forge().fleet()),
+    render: (fleet, style) => (fleet ? renderFleet(fleet, style) : ''),
+  }),
+];

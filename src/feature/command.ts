@@ -249,107 +249,105 @@ function renderAdded({ features, first_run }: AddedFeature, style: Style): strin
   return `${list}\n  ${style.warn('unproven')}: its test passes but has never failed (${shown}). Either:\n${waysToProve(id, style)}`;
 }
 
-export const group: Group = {
-  commands: [
-    command<AddedFeature>({
-      name: 'add',
-      args: ['<name>', '[text]'],
-      summary: 'Add a feature by name, or by id and name. Its tests are run once and should fail',
-      example: 'forge feature add F-1 "Login works" --test "npm test -- login"',
-      options: [
-        { flags: '--id <id>', help: 'its id; made from the name by default' },
-        NO_RUN,
-        ...CHANGE_OPTIONS,
-      ],
-      writes: true,
-      run: (call, first, second) => add(call, first as string, second),
-      render: renderAdded,
-    }),
-    command<FeatureList>({
-      name: 'list',
-      summary: 'List the features, passing ones last',
-      example: 'forge ls',
-      options: [{ flags: '--status <status>', help: STATUSES.join(', '), values: { words: STATUSES } }],
-      run: (call) => call.forge().feature.list(call.options as { status?: FeatureStatus }),
-      render: renderList,
-    }),
-    command<ShownFeature>({
-      name: 'show',
-      args: ['<id>'],
-      summary: 'Show a feature with its tests and evidence',
-      example: 'forge feature show F-1',
-      run: (call, id) => call.forge().feature.show({ id: id as string }),
-      render: renderFeature,
-    }),
-    command<AddedFeature>({
-      name: 'edit',
-      args: ['<id>'],
-      summary: 'Change a feature; new tests are run once, and a passing feature becomes in_progress',
-      example: 'forge feature edit F-1 --status in_progress --priority 1',
-      options: [
-        { flags: '--name <text>', help: 'another name' },
-        {
-          flags: '--status <status>',
-          help: 'not_implemented, in_progress, failing or blocked',
-          values: { words: ['not_implemented', 'in_progress', 'failing', 'blocked', 'passing'] },
-        },
-        {
-          flags: '--reason <text>',
-          help: 'with --status passing: why it passes without a test run (for a person)',
-        },
-        NO_RUN,
-        ...CHANGE_OPTIONS,
-      ],
-      writes: true,
-      run: (call, id) => edit(call, id as string),
-      render: renderAdded,
-    }),
-    command<{ removed: Feature; undo: string | null }>({
-      name: 'remove',
-      args: ['<id>'],
-      summary: 'Remove a feature that no other feature waits for',
-      example: 'forge feature remove F-1',
-      writes: true,
-      run: async (call, id) => {
-        const { feature, focus } = call.forge();
-        const [task] = await focused(call);
-        const result = await feature.remove({ id: id as string });
-        if (task === result.removed.id && !call.flags.dryRun)
-          await focus.clear().catch((error: Error) => call.say(error.message));
-        return result;
+export const group: Group = [
+  command<AddedFeature>({
+    name: 'add',
+    args: ['<name>', '[text]'],
+    summary: 'Add a feature by name, or by id and name. Its tests are run once and should fail',
+    example: 'forge feature add F-1 "Login works" --test "npm test -- login"',
+    options: [
+      { flags: '--id <id>', help: 'its id; made from the name by default' },
+      NO_RUN,
+      ...CHANGE_OPTIONS,
+    ],
+    writes: true,
+    run: (call, first, second) => add(call, first as string, second),
+    render: renderAdded,
+  }),
+  command<FeatureList>({
+    name: 'list',
+    summary: 'List the features, passing ones last',
+    example: 'forge ls',
+    options: [{ flags: '--status <status>', help: STATUSES.join(', '), values: { words: STATUSES } }],
+    run: (call) => call.forge().feature.list(call.options as { status?: FeatureStatus }),
+    render: renderList,
+  }),
+  command<ShownFeature>({
+    name: 'show',
+    args: ['<id>'],
+    summary: 'Show a feature with its tests and evidence',
+    example: 'forge feature show F-1',
+    run: (call, id) => call.forge().feature.show({ id: id as string }),
+    render: renderFeature,
+  }),
+  command<AddedFeature>({
+    name: 'edit',
+    args: ['<id>'],
+    summary: 'Change a feature; new tests are run once, and a passing feature becomes in_progress',
+    example: 'forge feature edit F-1 --status in_progress --priority 1',
+    options: [
+      { flags: '--name <text>', help: 'another name' },
+      {
+        flags: '--status <status>',
+        help: 'not_implemented, in_progress, failing or blocked',
+        values: { words: ['not_implemented', 'in_progress', 'failing', 'blocked', 'passing'] },
       },
-      render: ({ removed, undo }, style) =>
-        `removed ${removed.id}  ${oneLine(removed.name, 100)}   ${undo ? style.dim(`# back with: ${undo}`) : ''}`,
-    }),
-    command<ImportedFeatures>({
-      name: 'import',
-      args: ['<file>'],
-      summary: 'Import a JSON or Markdown list of features; known ones stay unchanged',
-      example: 'forge feature import features.md',
-      writes: true,
-      run: async (call, file) => call.forge().feature.import({ text: await call.file(file as string) }),
-      render: ({ features, known, done }, style) => {
-        const left = done.length > 0 ? `, ${done.length} ticked or cancelled, so not imported` : '';
-        const line = `${features.length} imported, ${known.length} known already${left}`;
-        if (features.length === 0) return line;
-        const more = features.length > SHOWN ? `\n… ${features.length - SHOWN} more` : '';
-        return `${renderList({ features: features.slice(0, SHOWN) }, style, {})}${more}\n${line}`;
+      {
+        flags: '--reason <text>',
+        help: 'with --status passing: why it passes without a test run (for a person)',
       },
-    }),
-    command(verify),
-    command<FeatureList>({
-      name: 'confirm',
-      args: ['[ids...]'],
-      summary: 'For a person: accept tests that have never failed',
-      example: 'forge feature confirm F-1',
-      options: [{ flags: '--all', help: 'every unproven feature' }],
-      writes: true,
-      run: (call, ...ids) => call.forge().feature.confirm({ ids, all: call.options.all === true }),
-      render: ({ features }, style) =>
-        features.length === 0 ? 'No feature is unproven.' : renderList({ features }, style, {}),
-    }),
-  ],
-};
+      NO_RUN,
+      ...CHANGE_OPTIONS,
+    ],
+    writes: true,
+    run: (call, id) => edit(call, id as string),
+    render: renderAdded,
+  }),
+  command<{ removed: Feature; undo: string | null }>({
+    name: 'remove',
+    args: ['<id>'],
+    summary: 'Remove a feature that no other feature waits for',
+    example: 'forge feature remove F-1',
+    writes: true,
+    run: async (call, id) => {
+      const { feature, focus } = call.forge();
+      const [task] = await focused(call);
+      const result = await feature.remove({ id: id as string });
+      if (task === result.removed.id && !call.flags.dryRun)
+        await focus.clear().catch((error: Error) => call.say(error.message));
+      return result;
+    },
+    render: ({ removed, undo }, style) =>
+      `removed ${removed.id}  ${oneLine(removed.name, 100)}   ${undo ? style.dim(`# back with: ${undo}`) : ''}`,
+  }),
+  command<ImportedFeatures>({
+    name: 'import',
+    args: ['<file>'],
+    summary: 'Import a JSON or Markdown list of features; known ones stay unchanged',
+    example: 'forge feature import features.md',
+    writes: true,
+    run: async (call, file) => call.forge().feature.import({ text: await call.file(file as string) }),
+    render: ({ features, known, done }, style) => {
+      const left = done.length > 0 ? `, ${done.length} ticked or cancelled, so not imported` : '';
+      const line = `${features.length} imported, ${known.length} known already${left}`;
+      if (features.length === 0) return line;
+      const more = features.length > SHOWN ? `\n… ${features.length - SHOWN} more` : '';
+      return `${renderList({ features: features.slice(0, SHOWN) }, style, {})}${more}\n${line}`;
+    },
+  }),
+  command(verify),
+  command<FeatureList>({
+    name: 'confirm',
+    args: ['[ids...]'],
+    summary: 'For a person: accept tests that have never failed',
+    example: 'forge feature confirm F-1',
+    options: [{ flags: '--all', help: 'every unproven feature' }],
+    writes: true,
+    run: (call, ...ids) => call.forge().feature.confirm({ ids, all: call.options.all === true }),
+    render: ({ features }, style) =>
+      features.length === 0 ? 'No feature is unproven.' : renderList({ features }, style, {}),
+  }),
+];
 
 /** A list of hundreds helps nobody at a terminal; --json has them all. */
 const SHOWN = 10;
@@ -368,14 +366,12 @@ function render({ task, reason, candidates }: Selection, style: Style): string {
   return `${head}\n\nThen:\n${rows}${more > 0 ? `\n  … ${more} more: --json` : ''}`;
 }
 
-export const nextGroup: Group = {
-  commands: [
-    command<Selection>({
-      name: 'next',
-      summary: 'Show which task comes next, and why',
-      example: 'forge next',
-      run: (call) => call.forge().next(),
-      render,
-    }),
-  ],
-};
+export const nextGroup: Group = [
+  command<Selection>({
+    name: 'next',
+    summary: 'Show which task comes next, and why',
+    example: 'forge next',
+    run: (call) => call.forge().next(),
+    render,
+  }),
+];

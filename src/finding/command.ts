@@ -25,97 +25,95 @@ const line = ({ tool, query, fact, filePath, success }: Finding, style: Style): 
 
 const shown = ({ finding }: { finding: Finding }, style: Style): string => columns([line(finding, style)]);
 
-export const group: Group = {
-  commands: [
-    command<{ finding: Finding }>({
-      name: 'add',
-      args: ['<fact>'],
-      summary: 'Keep the result of a tool call',
-      example: 'forge finding add "login() is on line 40" --tool Read --query src/login.ts',
-      options: [...ABOUT, { flags: '--failed', help: 'the call did not work' }],
-      writes: true,
-      run: async (call, fact) =>
-        call.forge().finding.add({
-          ...about(call),
-          fact: await call.text(fact as string),
-          failed: call.options.failed === true,
-        }),
-      render: shown,
-    }),
-    command<{ finding: Finding }>({
-      name: 'extract',
-      args: ['[file]'],
-      summary: "Find the fact in a tool's output, and keep it",
-      example: 'forge finding extract --tool Read --query src/login.ts src/login.ts',
-      options: [...ABOUT, { flags: '--exit-code <n>', help: 'how a command ended', number: [0, 255] }],
-      writes: true,
-      run: async (call, file = '-') =>
-        call.forge().finding.extract({
-          ...about(call),
-          output: await call.file(file, { unscanned: true }),
-          ...(call.options.exitCode === undefined ? {} : { exit: call.options.exitCode as number }),
-        }),
-      render: shown,
-    }),
-    command<{ session: string | null; findings: Finding[] }>({
-      name: 'list',
-      summary: 'List the results of this session, oldest first',
-      example: 'forge finding list',
-      run: (call) => call.forge().finding.list(),
-      render: ({ findings }, style) =>
-        findings.length === 0
-          ? 'No findings yet. Agents with hooks keep them: forge agent install'
-          : columns(findings.map((finding) => line(finding, style))),
-    }),
-    command<KnownAnswer>({
-      name: 'has',
-      summary: 'Say whether a question was answered in this session, and still is',
-      example: 'forge finding has --tool Read --query src/login.ts',
-      options: ABOUT,
-      run: (call) => call.forge().finding.has(about(call)),
-      render: ({ known, fresh, finding, why }, style) =>
+export const group: Group = [
+  command<{ finding: Finding }>({
+    name: 'add',
+    args: ['<fact>'],
+    summary: 'Keep the result of a tool call',
+    example: 'forge finding add "login() is on line 40" --tool Read --query src/login.ts',
+    options: [...ABOUT, { flags: '--failed', help: 'the call did not work' }],
+    writes: true,
+    run: async (call, fact) =>
+      call.forge().finding.add({
+        ...about(call),
+        fact: await call.text(fact as string),
+        failed: call.options.failed === true,
+      }),
+    render: shown,
+  }),
+  command<{ finding: Finding }>({
+    name: 'extract',
+    args: ['[file]'],
+    summary: "Find the fact in a tool's output, and keep it",
+    example: 'forge finding extract --tool Read --query src/login.ts src/login.ts',
+    options: [...ABOUT, { flags: '--exit-code <n>', help: 'how a command ended', number: [0, 255] }],
+    writes: true,
+    run: async (call, file = '-') =>
+      call.forge().finding.extract({
+        ...about(call),
+        output: await call.file(file, { unscanned: true }),
+        ...(call.options.exitCode === undefined ? {} : { exit: call.options.exitCode as number }),
+      }),
+    render: shown,
+  }),
+  command<{ session: string | null; findings: Finding[] }>({
+    name: 'list',
+    summary: 'List the results of this session, oldest first',
+    example: 'forge finding list',
+    run: (call) => call.forge().finding.list(),
+    render: ({ findings }, style) =>
+      findings.length === 0
+        ? 'No findings yet. Agents with hooks keep them: forge agent install'
+        : columns(findings.map((finding) => line(finding, style))),
+  }),
+  command<KnownAnswer>({
+    name: 'has',
+    summary: 'Say whether a question was answered in this session, and still is',
+    example: 'forge finding has --tool Read --query src/login.ts',
+    options: ABOUT,
+    run: (call) => call.forge().finding.has(about(call)),
+    render: ({ known, fresh, finding, why }, style) =>
+      [
+        `${fresh ? style.good('known') : known ? style.warn('known, not fresh') : 'not known'}  ${why}`,
+        ...(finding ? [columns([line(finding, style)], '  ')] : []),
+      ].join('\n'),
+    exit: ({ fresh }) => (fresh ? 0 : 1),
+  }),
+  command<{ count: number; formattedText: string; left: number }>({
+    name: 'summary',
+    summary: 'Show the findings as an agent gets them',
+    example: 'forge finding summary --budget 300',
+    options: [{ flags: '--budget <tokens>', help: 'the most tokens', number: [50, 100_000] }],
+    run: (call) => call.forge().finding.summary(given<{ budget: number }>(call, 'budget')),
+    render: ({ count, formattedText, left }) => {
+      if (count === 0) return 'No findings yet.';
+      return `${escapeControls(formattedText)}${left > 0 ? `\n… ${left} more: forge finding list` : ''}`;
+    },
+  }),
+  command<FindingStats>({
+    name: 'stats',
+    summary: 'Count repeated questions in this session, and what they cost',
+    example: 'forge finding stats',
+    run: (call) => call.forge().finding.stats(),
+    render: (value, style) =>
+      columns(
         [
-          `${fresh ? style.good('known') : known ? style.warn('known, not fresh') : 'not known'}  ${why}`,
-          ...(finding ? [columns([line(finding, style)], '  ')] : []),
-        ].join('\n'),
-      exit: ({ fresh }) => (fresh ? 0 : 1),
-    }),
-    command<{ count: number; formattedText: string; left: number }>({
-      name: 'summary',
-      summary: 'Show the findings as an agent gets them',
-      example: 'forge finding summary --budget 300',
-      options: [{ flags: '--budget <tokens>', help: 'the most tokens', number: [50, 100_000] }],
-      run: (call) => call.forge().finding.summary(given<{ budget: number }>(call, 'budget')),
-      render: ({ count, formattedText, left }) => {
-        if (count === 0) return 'No findings yet.';
-        return `${escapeControls(formattedText)}${left > 0 ? `\n… ${left} more: forge finding list` : ''}`;
-      },
-    }),
-    command<FindingStats>({
-      name: 'stats',
-      summary: 'Count repeated questions in this session, and what they cost',
-      example: 'forge finding stats',
-      run: (call) => call.forge().finding.stats(),
-      render: (value, style) =>
-        columns(
-          [
-            ['calls that read', `${value.calls}`],
-            ['repeats in the same words', `${value.exact_repeats}`],
-            ['repeats in others', `${value.near_repeats}`],
-            ['no longer true, asked again', `${value.stale}`],
-            ['refused', `${value.avoided}`],
-            ['tokens repeated', `≈ ${value.tokens_repeated}`],
-            ['tokens saved', `≈ ${value.tokens_saved}`],
-          ].map(([what = '', count = '']) => [what, style.strong(count)]),
-        ),
-    }),
-    command<{ cleared: number }>({
-      name: 'clear',
-      summary: "Forget this session's findings",
-      example: 'forge finding clear',
-      writes: true,
-      run: (call) => call.forge().finding.clear(),
-      render: ({ cleared }) => `forgot ${plural(cleared, 'finding')}`,
-    }),
-  ],
-};
+          ['calls that read', `${value.calls}`],
+          ['repeats in the same words', `${value.exact_repeats}`],
+          ['repeats in others', `${value.near_repeats}`],
+          ['no longer true, asked again', `${value.stale}`],
+          ['refused', `${value.avoided}`],
+          ['tokens repeated', `≈ ${value.tokens_repeated}`],
+          ['tokens saved', `≈ ${value.tokens_saved}`],
+        ].map(([what = '', count = '']) => [what, style.strong(count)]),
+      ),
+  }),
+  command<{ cleared: number }>({
+    name: 'clear',
+    summary: "Forget this session's findings",
+    example: 'forge finding clear',
+    writes: true,
+    run: (call) => call.forge().finding.clear(),
+    render: ({ cleared }) => `forgot ${plural(cleared, 'finding')}`,
+  }),
+];

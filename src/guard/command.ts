@@ -42,36 +42,34 @@ function render({ findings, known, scanned, skipped, duration_ms }: Timed, style
   ].join('\n');
 }
 
-export const group: Group = {
-  commands: [
-    command<Timed>({
-      name: 'scan',
-      args: ['[path]'],
-      summary: 'Scan files, staged changes or commits for secrets and personal data',
-      example: 'forge guard scan --staged',
-      options: [
-        { flags: '--staged', help: 'the staged changes, as a pre-commit check' },
-        { flags: '--range <range>', help: 'what the commits of A..B add, with their messages' },
-        {
-          flags: '--baseline <file>',
-          help: 'the --json of an earlier scan: report only new findings',
-          values: { paths: 'files' },
-        },
-      ],
-      run: scan,
-      render,
-      exit: ({ findings }) => (findings.length > 0 ? 5 : 0),
-    }),
-    command<Allowed>({
-      name: 'allow',
-      args: ['<fingerprint>'],
-      summary: 'For a person: let one exact text pass the guard from now on, in every clone',
-      example: 'forge guard allow 3f9c2a1b7d8e4f60 --reason "a sample from our own docs"',
-      options: [REASON],
-      writes: true,
-      run: (call, fingerprint = '') => call.forge().guard.allow({ fingerprint, ...reasonOf(call) }),
-      render: ({ rule, fingerprint, audit }, style) =>
-        `${style.good('✓')} ${fingerprint} (rule ${rule}) passes from now on  ${style.dim(`audit ${audit.id.slice(0, 12)}`)}`,
-    }),
-  ],
-};
+export const group: Group = [
+  command<Timed>({
+    name: 'scan',
+    args: ['[path]'],
+    summary: 'Scan files, staged changes or commits for secrets and personal data',
+    example: 'forge guard scan --staged',
+    options: [
+      { flags: '--staged', help: 'the staged changes, as a pre-commit check' },
+      { flags: '--range <range>', help: 'what the commits of A..B add, with their messages' },
+      {
+        flags: '--baseline <file>',
+        help: 'the --json of an earlier scan: report only new findings',
+        values: { paths: 'files' },
+      },
+    ],
+    run: scan,
+    render,
+    exit: ({ findings }) => (findings.length > 0 ? 5 : 0),
+  }),
+  command<Allowed>({
+    name: 'allow',
+    args: ['<fingerprint>'],
+    summary: 'For a person: let one exact text pass the guard from now on, in every clone',
+    example: 'forge guard allow 3f9c2a1b7d8e4f60 --reason "a sample from our own docs"',
+    options: [REASON],
+    writes: true,
+    run: (call, fingerprint = '') => call.forge().guard.allow({ fingerprint, ...reasonOf(call) }),
+    render: ({ rule, fingerprint, audit }, style) =>
+      `${style.good('✓')} ${fingerprint} (rule ${rule}) passes from now on  ${style.dim(`audit ${audit.id.slice(0, 12)}`)}`,
+  }),
+];

@@ -138,4 +138,4 @@ const status: CommandSpec<HooksReport> = {
   },
 };
 
-export const group: Group = { commands: [command(install), command(uninstall), command(status)] };
+export const group: Group = [command(install), command(uninstall), command(status)];

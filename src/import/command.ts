@@ -62,20 +62,18 @@ function render(result: Answer, style: Style, { from }: Record<string, unknown>)
   return `${table}Nothing was stored. To import: ${style.command('forge import --yes')}`;
 }
 
-export const group: Group = {
-  commands: [
-    command<Answer>({
-      name: 'import',
-      summary: 'Import notes and tasks of other tools. Shows the plan first',
-      example: 'forge import --yes',
-      options: [
-        { flags: '--from <source>', help: 'only from this tool', values: { words: NAMES }, many: true },
-      ],
-      writes: true,
-      confirms: true,
-      run,
-      render,
-      exit: ({ files }) => (files.some(({ problem }) => problem !== undefined) ? 1 : 0),
-    }),
-  ],
-};
+export const group: Group = [
+  command<Answer>({
+    name: 'import',
+    summary: 'Import notes and tasks of other tools. Shows the plan first',
+    example: 'forge import --yes',
+    options: [
+      { flags: '--from <source>', help: 'only from this tool', values: { words: NAMES }, many: true },
+    ],
+    writes: true,
+    confirms: true,
+    run,
+    render,
+    exit: ({ files }) => (files.some(({ problem }) => problem !== undefined) ? 1 : 0),
+  }),
+];

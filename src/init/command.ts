@@ -142,38 +142,36 @@ function byFolder(names: readonly string[]): string[] {
   );
 }
 
-export const group: Group = {
-  commands: [
-    command<InitResult>({
-      name: 'init',
-      args: ['[dir]'],
-      summary: 'Create the .forge/ folder, or put back what is missing; never overwrites',
-      example: 'forge init --yes',
-      options: [
-        {
-          flags: '--stack <name>',
-          help: 'what init.sh sets up: node, python, rust, go, mixed or none (default: detected)',
-          values: { words: STACKS },
-        },
-        { flags: '--name <name>', help: "the project's name (default: the manifest's, else the folder's)" },
-        { flags: '--test <command>', help: 'the command that runs the tests; checkpoints run it too' },
-        { flags: '--id-pattern <pattern>', help: 'the form of issue ids (default: as in recent commits)' },
-        { flags: '--branch <name>', help: 'the main branch (default: what git says)' },
-        {
-          flags: '--agents <name>',
-          help: 'set up these coding agents (claude,codex), all, or those found here (default: none)',
-          values: { words: AGENT_CHOICES },
-        },
-        {
-          flags: '--hooks <mode>',
-          help: 'git hooks that block bad commits, or only warn (default: none)',
-          values: { words: HOOK_CHOICES },
-        },
-      ],
-      writes: true,
-      confirms: true,
-      run,
-      render,
-    }),
-  ],
-};
+export const group: Group = [
+  command<InitResult>({
+    name: 'init',
+    args: ['[dir]'],
+    summary: 'Create the .forge/ folder, or put back what is missing; never overwrites',
+    example: 'forge init --yes',
+    options: [
+      {
+        flags: '--stack <name>',
+        help: 'what init.sh sets up: node, python, rust, go, mixed or none (default: detected)',
+        values: { words: STACKS },
+      },
+      { flags: '--name <name>', help: "the project's name (default: the manifest's, else the folder's)" },
+      { flags: '--test <command>', help: 'the command that runs the tests; checkpoints run it too' },
+      { flags: '--id-pattern <pattern>', help: 'the form of issue ids (default: as in recent commits)' },
+      { flags: '--branch <name>', help: 'the main branch (default: what git says)' },
+      {
+        flags: '--agents <name>',
+        help: 'set up these coding agents (claude,codex), all, or those found here (default: none)',
+        values: { words: AGENT_CHOICES },
+      },
+      {
+        flags: '--hooks <mode>',
+        help: 'git hooks that block bad commits, or only warn (default: none)',
+        values: { words: HOOK_CHOICES },
+      },
+    ],
+    writes: true,
+    confirms: true,
+    run,
+    render,
+  }),
+];

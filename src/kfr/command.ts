@@ -163,6 +163,4 @@ const inject: CommandSpec<{ text: string | null }> = {
   render: ({ text }) => text ?? '',
 };
 
-export const group: Group = {
-  commands: [command(list), command(patch), command(clear), command(inject)],
-};
+export const group: Group = [command(list), command(patch), command(clear), command(inject)];

@@ -268,10 +268,8 @@ const redactCommand = command<Redaction>({
   render: renderRedaction,
 });
 
-export const group: Group = {
-  // The most frequent ones come first.
-  commands: [
-    ...[verifyCommand, promoteCommand, reportCommand, logCommand, recordCommand, consolidateCommand],
-    ...[showCommand, statsCommand, repairCommand, redactCommand, overrideCommand],
-  ],
-};
+/** The most frequent ones come first. */
+export const group: Group = [
+  ...[verifyCommand, promoteCommand, reportCommand, logCommand, recordCommand, consolidateCommand],
+  ...[showCommand, statsCommand, repairCommand, redactCommand, overrideCommand],
+];

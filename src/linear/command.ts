@@ -119,83 +119,81 @@ const syncing = (name: 'pull' | 'push' | 'sync', summary: string) =>
     exit: ({ failed }) => (failed.length > 0 ? 6 : 0),
   });
 
-export const group: Group = {
-  commands: [
-    command<IssueList>({
-      name: 'list',
-      summary: 'List the active issues',
-      example: 'forge linear list',
-      run: (call) => call.forge().linear.list(),
-      render: ({ issues, without_commits: idle }, style) =>
-        issues.length === 0
-          ? 'No active issues. Make one with: forge linear new --template feature'
-          : columns(issues.map((issue) => row(issue, idle.includes(issue.linear_id), style))),
-    }),
-    command<Issue>({
-      name: 'show',
-      args: ['<issue>'],
-      summary: 'Show one issue',
-      example: 'forge linear show APP-7',
-      run: (call, id) => call.forge().linear.show({ id: id as string }),
-      render: renderIssue,
-    }),
-    command<Issue>({
-      name: 'new',
-      args: ['[title]'],
-      summary: 'Make an issue: by a form, from a file, or from a title',
-      example:
-        'forge linear new --template bug --field title="[BUG] Save fails" --field reproduction_steps="Press save"',
-      options: [
-        {
-          flags: '--template <name>',
-          help: 'the form in .forge/linear/templates/: feature, bug, or your own',
-        },
-        { flags: '--from <file>', help: 'answers as YAML or JSON, - for stdin', values: { paths: 'files' } },
-        { flags: '--field <name=value>', help: 'one answer; several for a list', many: true },
-      ],
-      writes: true,
-      run: makeIssue,
-      render: ({ linear_id, title }, style) =>
-        `${style.good('✓')} ${style.strong(linear_id)}  ${oneLine(title, 200)}\n${style.dim(`Next: forge linear start ${linear_id}`)}`,
-    }),
-    command<StartedIssue>({
-      name: 'start',
-      args: ['<issue>'],
-      summary: 'Work on an issue: sets focus, branch name and skill. A done one is active again',
-      example: 'forge linear start APP-7',
-      writes: true,
-      run: (call, id) => call.forge().linear.start({ id: id as string }),
-      render: ({ issue, reopened, branch, current, skill }, style) =>
-        [
-          `${style.good('✓')} ${style.strong(issue.linear_id)} ${reopened ? 'was done. It is active again, and started' : 'started'}${skill === null ? '' : `, with skill ${skill}`}`,
-          ...(current === branch ? [] : [style.dim(`Next: git switch -c ${branch}`)]),
-        ].join('\n'),
-    }),
-    command<Issue>({
-      name: 'done',
-      args: ['<issue>'],
-      summary: 'Finish an issue: it moves to linear/history/',
-      example: 'forge linear done APP-7 --summary "Login works, with a CSRF token"',
-      options: [{ flags: '--summary <text>', help: 'the result; also a comment in Linear' }],
-      writes: true,
-      run: async (call, id) => {
-        const { summary } = call.options as { summary?: string };
-        const input = { id: id as string };
-        return call
-          .forge()
-          .linear.done(summary === undefined ? input : { ...input, summary: await call.text(summary) });
+export const group: Group = [
+  command<IssueList>({
+    name: 'list',
+    summary: 'List the active issues',
+    example: 'forge linear list',
+    run: (call) => call.forge().linear.list(),
+    render: ({ issues, without_commits: idle }, style) =>
+      issues.length === 0
+        ? 'No active issues. Make one with: forge linear new --template feature'
+        : columns(issues.map((issue) => row(issue, idle.includes(issue.linear_id), style))),
+  }),
+  command<Issue>({
+    name: 'show',
+    args: ['<issue>'],
+    summary: 'Show one issue',
+    example: 'forge linear show APP-7',
+    run: (call, id) => call.forge().linear.show({ id: id as string }),
+    render: renderIssue,
+  }),
+  command<Issue>({
+    name: 'new',
+    args: ['[title]'],
+    summary: 'Make an issue: by a form, from a file, or from a title',
+    example:
+      'forge linear new --template bug --field title="[BUG] Save fails" --field reproduction_steps="Press save"',
+    options: [
+      {
+        flags: '--template <name>',
+        help: 'the form in .forge/linear/templates/: feature, bug, or your own',
       },
-      render: ({ linear_id }, style) => `${style.good('✓')} ${style.strong(linear_id)} is done`,
-    }),
-    command<{ templates: string[] }>({
-      name: 'template',
-      summary: 'List the forms',
-      example: 'forge linear template',
-      run: (call) => call.forge().linear.templates(),
-      render: ({ templates }) => templates.join('\n') || 'No forms in .forge/linear/templates/.',
-    }),
-    syncing('pull', 'Get the issues that are assigned to you in Linear'),
-    syncing('push', 'Send new issues, comments and states to Linear'),
-    syncing('sync', 'Pull, then push. Exit 6: something could not be sent, and is kept'),
-  ],
-};
+      { flags: '--from <file>', help: 'answers as YAML or JSON, - for stdin', values: { paths: 'files' } },
+      { flags: '--field <name=value>', help: 'one answer; several for a list', many: true },
+    ],
+    writes: true,
+    run: makeIssue,
+    render: ({ linear_id, title }, style) =>
+      `${style.good('✓')} ${style.strong(linear_id)}  ${oneLine(title, 200)}\n${style.dim(`Next: forge linear start ${linear_id}`)}`,
+  }),
+  command<StartedIssue>({
+    name: 'start',
+    args: ['<issue>'],
+    summary: 'Work on an issue: sets focus, branch name and skill. A done one is active again',
+    example: 'forge linear start APP-7',
+    writes: true,
+    run: (call, id) => call.forge().linear.start({ id: id as string }),
+    render: ({ issue, reopened, branch, current, skill }, style) =>
+      [
+        `${style.good('✓')} ${style.strong(issue.linear_id)} ${reopened ? 'was done. It is active again, and started' : 'started'}${skill === null ? '' : `, with skill ${skill}`}`,
+        ...(current === branch ? [] : [style.dim(`Next: git switch -c ${branch}`)]),
+      ].join('\n'),
+  }),
+  command<Issue>({
+    name: 'done',
+    args: ['<issue>'],
+    summary: 'Finish an issue: it moves to linear/history/',
+    example: 'forge linear done APP-7 --summary "Login works, with a CSRF token"',
+    options: [{ flags: '--summary <text>', help: 'the result; also a comment in Linear' }],
+    writes: true,
+    run: async (call, id) => {
+      const { summary } = call.options as { summary?: string };
+      const input = { id: id as string };
+      return call
+        .forge()
+        .linear.done(summary === undefined ? input : { ...input, summary: await call.text(summary) });
+    },
+    render: ({ linear_id }, style) => `${style.good('✓')} ${style.strong(linear_id)} is done`,
+  }),
+  command<{ templates: string[] }>({
+    name: 'template',
+    summary: 'List the forms',
+    example: 'forge linear template',
+    run: (call) => call.forge().linear.templates(),
+    render: ({ templates }) => templates.join('\n') || 'No forms in .forge/linear/templates/.',
+  }),
+  syncing('pull', 'Get the issues that are assigned to you in Linear'),
+  syncing('push', 'Send new issues, comments and states to Linear'),
+  syncing('sync', 'Pull, then push. Exit 6: something could not be sent, and is kept'),
+];

@@ -24,17 +24,15 @@ async function hostOf(call: Call): Promise<Host> {
   };
 }
 
-export const group: Group = {
-  commands: [
-    command<void>({
-      name: 'mcp',
-      summary: 'Serve agents on stdin and stdout by the Model Context Protocol',
-      example: 'forge mcp',
-      run: async (call) => {
-        const { serve } = await import('./server.js');
-        await serve(await hostOf(call));
-      },
-      render: () => '',
-    }),
-  ],
-};
+export const group: Group = [
+  command<void>({
+    name: 'mcp',
+    summary: 'Serve agents on stdin and stdout by the Model Context Protocol',
+    example: 'forge mcp',
+    run: async (call) => {
+      const { serve } = await import('./server.js');
+      await serve(await hostOf(call));
+    },
+    render: () => '',
+  }),
+];

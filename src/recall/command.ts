@@ -52,4 +52,4 @@ const recall: CommandSpec<Answer> = {
   exit: ({ hits }) => (hits.length === 0 ? 1 : 0),
 };
 
-export const group: Group = { commands: [command(recall)] };
+export const group: Group = [command(recall)];

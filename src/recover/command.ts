@@ -178,7 +178,7 @@ const recover: CommandSpec<RecoverAnswer> = {
   exit: (answer) => (isAlert(answer) ? 1 : 0),
 };
 
-export const group: Group = { commands: [command(recover)] };
+export const group: Group = [command(recover)];
 
 const undoLast: CommandSpec<Undone> = {
   name: 'undo',
@@ -190,4 +190,4 @@ const undoLast: CommandSpec<Undone> = {
   render: renderUndone,
 };
 
-export const undoGroup: Group = { commands: [command(undoLast)] };
+export const undoGroup: Group = [command(undoLast)];

@@ -27,18 +27,16 @@ export function briefingInput({ options, flags }: Call): BriefingInput {
   return { budget };
 }
 
-export const briefingGroup: Group = {
-  commands: [
-    command<Briefing>({
-      name: 'briefing',
-      summary: 'Show where the work stands, cut to a token budget; changes nothing',
-      example: 'forge briefing --budget 1000 --format markdown',
-      options: BRIEFING_OPTIONS,
-      run: (call) => call.forge().briefing(briefingInput(call)),
-      render: (briefing) => briefing.text,
-    }),
-  ],
-};
+export const briefingGroup: Group = [
+  command<Briefing>({
+    name: 'briefing',
+    summary: 'Show where the work stands, cut to a token budget; changes nothing',
+    example: 'forge briefing --budget 1000 --format markdown',
+    options: BRIEFING_OPTIONS,
+    run: (call) => call.forge().briefing(briefingInput(call)),
+    render: (briefing) => briefing.text,
+  }),
+];
 
 /** The workflow for an agent that has only a shell. A test types each line. */
 const PRIME = `forge keeps the memory of this project in .forge/ (forge init makes it). Never edit .forge/memory yourself.
@@ -58,17 +56,15 @@ const PRIME = `forge keeps the memory of this project in .forge/ (forge init mak
 
 Add --json for programs. When a command is refused, the line after the arrow shows what to type.`;
 
-export const primeGroup: Group = {
-  commands: [
-    command<{ lines: string[] }>({
-      name: 'prime',
-      summary: 'Print the workflow, for an agent with only a shell',
-      example: 'forge prime',
-      run: async () => ({ lines: PRIME.split('\n') }),
-      render: ({ lines }) => lines.join('\n'),
-    }),
-  ],
-};
+export const primeGroup: Group = [
+  command<{ lines: string[] }>({
+    name: 'prime',
+    summary: 'Print the workflow, for an agent with only a shell',
+    example: 'forge prime',
+    run: async () => ({ lines: PRIME.split('\n') }),
+    render: ({ lines }) => lines.join('\n'),
+  }),
+];
 
 /** The time of a line without a date: local at a terminal, UTC elsewhere. */
 const clock = (style: Style, date: string | null, time: string): string =>
@@ -129,7 +125,7 @@ const show: CommandSpec<ShownProgress> = {
   render: showLog,
 };
 
-export const progressGroup: Group = { commands: [command(add), command(next), command(show)] };
+export const progressGroup: Group = [command(add), command(next), command(show)];
 
 function renderFocus(focus: Focus & { skill_why?: string[] }, style: Style): string {
   const { task, linear_issue, phase, skill, skill_why, files, blockers, started_at } = focus;
@@ -201,23 +197,21 @@ const setFocus: CommandSpec<Focus> = {
   render: renderFocus,
 };
 
-export const focusGroup: Group = {
-  commands: [
-    command<Focus>({
-      name: 'show',
-      summary: 'Show the focus',
-      example: 'forge focus show',
-      run: (call) => call.forge().focus.show(),
-      render: renderFocus,
-    }),
-    command(setFocus),
-    command<Focus>({
-      name: 'clear',
-      summary: 'Clear the focus',
-      example: 'forge focus clear',
-      writes: true,
-      run: (call) => call.forge().focus.clear(),
-      render: renderFocus,
-    }),
-  ],
-};
+export const focusGroup: Group = [
+  command<Focus>({
+    name: 'show',
+    summary: 'Show the focus',
+    example: 'forge focus show',
+    run: (call) => call.forge().focus.show(),
+    render: renderFocus,
+  }),
+  command(setFocus),
+  command<Focus>({
+    name: 'clear',
+    summary: 'Clear the focus',
+    example: 'forge focus clear',
+    writes: true,
+    run: (call) => call.forge().focus.clear(),
+    render: renderFocus,
+  }),
+];

@@ -224,43 +224,41 @@ function renderDetail({ session, progress, focus, kfr, answers }: SessionDetail,
   ].join('\n');
 }
 
-export const group: Group = {
-  commands: [
-    command(start),
-    command(end),
-    command<SessionOverview>({
-      name: 'status',
-      summary: 'Show the running session and who holds it',
-      example: 'forge session status',
-      run: (call) => call.forge().session.list({ limit: 1 }),
-      render: renderStatus,
-    }),
-    command<SessionOverview>({
-      name: 'list',
-      summary: 'List past sessions, newest first',
-      example: 'forge session list --limit 10',
-      options: [{ flags: '--limit <n>', help: 'how many', number: [1, 100_000] }],
-      run: (call) => call.forge().session.list(call.options as { limit?: number }),
-      render: renderList,
-    }),
-    command<SessionDetail>({
-      name: 'show',
-      args: ['<id>'],
-      summary: 'Show a past session: its log, what it learned, its NEXT',
-      example: 'forge session show 2026-11-20-session-001',
-      run: (call, id) => call.forge().session.show({ id: id as string }),
-      render: renderDetail,
-    }),
-    command<{ session: { id: string }; undo: string | null }>({
-      name: 'discard',
-      args: ['[id]'],
-      summary:
-        'End the running session without a commit, or stop offering an interrupted one; its archive stays',
-      example: 'forge session discard',
-      writes: true,
-      run: (call, id) => call.forge().session.discard({ id }),
-      render: ({ session, undo }, style) =>
-        `${style.good('✓')} Session ${session.id} discarded; its archive stays   ${undo ? style.dim(`# back with: ${undo}`) : ''}`,
-    }),
-  ],
-};
+export const group: Group = [
+  command(start),
+  command(end),
+  command<SessionOverview>({
+    name: 'status',
+    summary: 'Show the running session and who holds it',
+    example: 'forge session status',
+    run: (call) => call.forge().session.list({ limit: 1 }),
+    render: renderStatus,
+  }),
+  command<SessionOverview>({
+    name: 'list',
+    summary: 'List past sessions, newest first',
+    example: 'forge session list --limit 10',
+    options: [{ flags: '--limit <n>', help: 'how many', number: [1, 100_000] }],
+    run: (call) => call.forge().session.list(call.options as { limit?: number }),
+    render: renderList,
+  }),
+  command<SessionDetail>({
+    name: 'show',
+    args: ['<id>'],
+    summary: 'Show a past session: its log, what it learned, its NEXT',
+    example: 'forge session show 2026-11-20-session-001',
+    run: (call, id) => call.forge().session.show({ id: id as string }),
+    render: renderDetail,
+  }),
+  command<{ session: { id: string }; undo: string | null }>({
+    name: 'discard',
+    args: ['[id]'],
+    summary:
+      'End the running session without a commit, or stop offering an interrupted one; its archive stays',
+    example: 'forge session discard',
+    writes: true,
+    run: (call, id) => call.forge().session.discard({ id }),
+    render: ({ session, undo }, style) =>
+      `${style.good('✓')} Session ${session.id} discarded; its archive stays   ${undo ? style.dim(`# back with: ${undo}`) : ''}`,
+  }),
+];

@@ -49,23 +49,21 @@ function exit(status: Status | undefined, { exitCode }: Record<string, unknown>)
   return status.worst === 'red' || status.worst === exitCode ? 1 : 0;
 }
 
-export const group: Group = {
-  commands: [
-    command<Status | undefined>({
-      name: 'status',
-      summary: 'Show memory health: five components with their colors, reasons and fixes',
-      example: 'forge status',
-      options: [
-        { flags: '--short', help: 'one line for a shell prompt; nothing outside a project' },
-        { flags: '--exit-code [color]', help: 'exit 1 if a component is red (default) or yellow' },
-      ],
-      run: runStatus,
-      render: (status, style, { short }) =>
-        !status ? '' : short === true ? renderShort(status, style) : renderStatus(status, style),
-      exit,
-    }),
-  ],
-};
+export const group: Group = [
+  command<Status | undefined>({
+    name: 'status',
+    summary: 'Show memory health: five components with their colors, reasons and fixes',
+    example: 'forge status',
+    options: [
+      { flags: '--short', help: 'one line for a shell prompt; nothing outside a project' },
+      { flags: '--exit-code [color]', help: 'exit 1 if a component is red (default) or yellow' },
+    ],
+    run: runStatus,
+    render: (status, style, { short }) =>
+      !status ? '' : short === true ? renderShort(status, style) : renderStatus(status, style),
+    exit,
+  }),
+];
 
 /** Outside a project. */
 interface Nowhere {
@@ -153,14 +151,12 @@ function healthOf({ health }: Where, style: Style): string {
   return `${bad.map(({ name, color }) => `${name} ${paint(color, color, style)}`).join(', ')}: forge status`;
 }
 
-export const whereGroup: Group = {
-  commands: [
-    command<Where | Nowhere>({
-      name: 'where',
-      summary: 'Show where you stand and what to do next',
-      example: 'forge',
-      run: runWhere,
-      render: renderWhere,
-    }),
-  ],
-};
+export const whereGroup: Group = [
+  command<Where | Nowhere>({
+    name: 'where',
+    summary: 'Show where you stand and what to do next',
+    example: 'forge',
+    run: runWhere,
+    render: renderWhere,
+  }),
+];

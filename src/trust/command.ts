@@ -83,20 +83,18 @@ function fold(content: string): string {
   }, content);
 }
 
-export const group: Group = {
-  commands: [
-    command<TrustReport>({
-      name: 'trust',
-      summary: 'Show what this repository would run and which invariants agents must obey, and approve them',
-      example: 'forge trust --show',
-      options: [
-        { flags: '--show', help: 'show only' },
-        { flags: '--revoke', help: 'revoke every approval for this repository' },
-      ],
-      writes: true,
-      confirms: true,
-      run,
-      render,
-    }),
-  ],
-};
+export const group: Group = [
+  command<TrustReport>({
+    name: 'trust',
+    summary: 'Show what this repository would run and which invariants agents must obey, and approve them',
+    example: 'forge trust --show',
+    options: [
+      { flags: '--show', help: 'show only' },
+      { flags: '--revoke', help: 'revoke every approval for this repository' },
+    ],
+    writes: true,
+    confirms: true,
+    run,
+    render,
+  }),
+];

@@ -54,21 +54,19 @@ async function openBrowser(call: Call, url: string): Promise<() => void> {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
-export const group: Group = {
-  commands: [
-    command<void>({
-      name: 'ui',
-      summary: 'Serve the memory page to a browser on this machine. Reads only; Ctrl-C ends it',
-      example: 'forge ui',
-      options: [
-        { flags: '--port <n>', help: 'listen here; default: a free port', number: [1, 65_535] },
-        { flags: '--open', help: 'open the browser' },
-      ],
-      run: serve,
-      render: () => '',
-    }),
-  ],
-};
+export const group: Group = [
+  command<void>({
+    name: 'ui',
+    summary: 'Serve the memory page to a browser on this machine. Reads only; Ctrl-C ends it',
+    example: 'forge ui',
+    options: [
+      { flags: '--port <n>', help: 'listen here; default: a free port', number: [1, 65_535] },
+      { flags: '--open', help: 'open the browser' },
+    ],
+    run: serve,
+    render: () => '',
+  }),
+];
 
 const exporting = (name: keyof typeof EXPORTS, summary: string) =>
   command<Record<string, unknown>>({
@@ -83,13 +81,11 @@ const exporting = (name: keyof typeof EXPORTS, summary: string) =>
     render: (value) => (typeof value.text === 'string' ? value.text : JSON.stringify(value, null, 2)),
   });
 
-export const exportGroup: Group = {
-  commands: [
-    exporting('html', 'The memory page as one self-contained file, for a pull request'),
-    exporting('markdown', 'A handoff for people'),
-    exporting('json', 'What the page shows, for programs'),
-  ],
-};
+export const exportGroup: Group = [
+  exporting('html', 'The memory page as one self-contained file, for a pull request'),
+  exporting('markdown', 'A handoff for people'),
+  exporting('json', 'What the page shows, for programs'),
+];
 
 /** Another screen, back to the first one, and an empty screen. */
 const [ENTER, LEAVE, CLEAR] = ['\u001b[?1049h', '\u001b[?1049l', '\u001b[H\u001b[2J'];
@@ -158,14 +154,12 @@ async function watch(call: Call): Promise<void> {
   if (isLive) send(`${LEAVE}${shown}\n`);
 }
 
-export const watchGroup: Group = {
-  commands: [
-    command<void>({
-      name: 'watch',
-      summary: 'Show where the work stands and memory health, live. Ctrl-C ends it',
-      example: 'forge watch',
-      run: watch,
-      render: () => '',
-    }),
-  ],
-};
+export const watchGroup: Group = [
+  command<void>({
+    name: 'watch',
+    summary: 'Show where the work stands and memory health, live. Ctrl-C ends it',
+    example: 'forge watch',
+    run: watch,
+    render: () => '',
+  }),
+];

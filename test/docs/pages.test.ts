@@ -49,8 +49,7 @@ const OTHERS = ['commit.template', 'memory.unauthorised'];
 const NO_COMMANDS = /^complete --shell=NAME --current=WORD -- /;
 
 const specs = new Map<string, CommandSpec[]>();
-for (const { name, load } of GROUPS)
-  specs.set(name, (await load()).group.commands as unknown as CommandSpec[]);
+for (const { name, load } of GROUPS) specs.set(name, (await load()) as unknown as CommandSpec[]);
 const flagNames = (all: readonly CommandSpec[]) =>
   new Set(
     [...all.flatMap(optionsOf), ...GLOBAL_OPTIONS, HELP_OPTION].flatMap((option) => flagOf(option).names),

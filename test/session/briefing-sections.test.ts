@@ -289,25 +289,6 @@ describe('the parts of the briefing', () => {
     expect(items({ candidates }, 'candidates')).toHaveLength(5);
   });
 
-  it('SES-03 show the last session on the task, wherever it was, and whose the other next steps are', () => {
-    const before = {
-      ...{ ...last, id: '2026-02-20-session-001-abcdef', next: 'flush earlier' },
-      focus: { ...NO_FOCUS, task: 'B: Beta' },
-      progress: [
-        '[09:00] Started - branch: main',
-        '[09:10] the buffer is flushed too late',
-        '[09:20] Ran: npm test',
-      ],
-    };
-    const other = { ...last, focus: { ...NO_FOCUS, task: 'G: Gamma' } };
-    const data = { before, last: other, focus: { ...NO_FOCUS, task: 'B: Beta' } };
-    expect(items(data, 'before')).toEqual(['the buffer is flushed too late']);
-    expect(items(data, 'next')).toEqual([
-      'flush earlier (from 2026-02-20-session-001)',
-      'Wire it up (from 2026-02-28-session-003 on G: Gamma)',
-    ]);
-  });
-
   it('SES-03 distinguish beliefs from proof and put the newest failure first', () => {
     const section = briefingSections(RICH).find(({ key }) => key === 'patterns');
     expect(section?.source).toBe('learned');

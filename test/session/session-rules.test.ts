@@ -5,16 +5,12 @@ import {
   type ArchivedSession,
   addEntry,
   bySequence,
-  handoversOf,
   isStoredId,
   matchSession,
-  NO_SESSION_TEXT,
   nextNumber,
   parseProgress,
-  resumable,
   setNext,
   startProgress,
-  workSince,
 } from '../../src/session/rules.js';
 import { failure } from '../support/failure.js';
 
@@ -35,13 +31,6 @@ const archived = (change: Partial<ArchivedSession>): ArchivedSession => ({
   failed: [],
   next: null,
   ...change,
-});
-
-it('SES-03 the next step of the session that ended last in this clone comes first', () => {
-  const early = archived({ next: 'early', seq: 2, id: C, ended_at: '2026-03-01T11:00:00.000Z' });
-  const late = archived({ next: 'late', ended_at: '2026-03-01T12:00:00.000Z' });
-  expect(handoversOf([late, early], () => true).map(({ next }) => next)).toEqual(['late', 'early']);
-  expect(handoversOf([late, early], (id) => id === C).map(({ next }) => next)).toEqual(['early', 'late']);
 });
 
 describe('a session id', () => {
@@ -94,35 +83,11 @@ describe('the order of sessions', () => {
   });
 });
 
-describe('resumable', () => {
-  it('SES-07 B-67 offers interrupted sessions that were not resumed, newest counter first', () => {
-    const sessions = [
-      archived({ id: '2030-01-01-session-001-aaaaaa', seq: 2, started_at: '2030-01-01T00:00:00.000Z' }),
-      archived({ id: '2026-03-01-session-004-aaaaaa', seq: 5 }),
-      archived({ id: C, seq: 7, status: 'ended' }),
-      archived({ id: B, seq: 8, status: 'discarded' }),
-      archived({ id: A, seq: 6, resumed_by: C }),
-      archived({ id: '2026-02-01-session-001-aaaaaa', seq: 4 }),
-    ];
-    expect(resumable(sessions).map(({ seq }) => seq)).toEqual([5, 4, 2]);
-    expect(sessions.map(({ seq }) => seq)).toEqual([2, 5, 7, 8, 6, 4]);
-  });
-});
-
 const at = (time: string): Date => new Date(`2025-12-24T${time}:59.999Z`);
 
 const started = startProgress(at('11:00'), 'main', 2);
 
 describe('progress.txt', () => {
-  it('GIT-02 gives the work since a commit, without the start lines, also days later', () => {
-    const first = addEntry(setNext(started, 'Sleep'), at('12:00'), 'One');
-    const file = addEntry(first, new Date('2025-12-26T13:00:00Z'), 'Two\nlines');
-    expect(workSince(file, null)).toEqual(['One', 'Two\nlines']);
-    expect(workSince(file, '2025-12-24T12:00:59.000Z')).toEqual(['One', 'Two\nlines']);
-    expect(workSince(file, '2025-12-25T09:00:00.000Z')).toEqual(['Two\nlines']);
-    expect(workSince(NO_SESSION_TEXT, null)).toEqual([]);
-  });
-
   it('SES-04 B-11 returns every accepted text, byte for byte and in order', () => {
     const nasty = fc.constantFrom(
       '\n',

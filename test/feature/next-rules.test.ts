@@ -22,12 +22,6 @@ const OLD = { created_at: '2026-01-01T00:00:00.000Z' };
 const NEW = { created_at: '2026-01-03T00:00:00.000Z' };
 
 describe('forge next', () => {
-  it('SES-10 gives the reason with every part', () => {
-    const features = [feature('A', { ...linked, status: 'in_progress', priority: 2 })];
-    const reason = 'unblocked, active issue SX9-1, in progress, priority 2';
-    expect(selectNext(features, active)).toMatchObject({ task: { id: 'A' }, source: 'feature', reason });
-  });
-
   it('SES-10 lists an active issue by itself unless an unfinished feature carries it', () => {
     const ids = (status: Feature['status']) =>
       selectNext([feature('A', { ...linked, status })], active).candidates.map(({ id }) => id);

@@ -50,16 +50,6 @@ describe('forge memory consolidate', () => {
     expect((await verify(project)).status).toBe('intact');
   });
 
-  it('LTM-08 counts evaluated cycles: not those without an evaluation, and each key once', async () => {
-    const project = await makeForge();
-    await recordAll(project, times(8));
-    await forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0']);
-    const keyed = { ...cycle(), idempotency_key: 'k-1' };
-    await recordAll(project, [keyed]);
-    const { consolidation } = await recordAll(project, [keyed]);
-    expect(consolidation).toMatchObject({ ran: false, due_in: 1 });
-  });
-
   it('LTM-08 covers a batch larger than a window at once, and reports when the next is due', async () => {
     const project = await makeForge();
     const { consolidation } = await recordAll(project, times(25));

@@ -257,6 +257,13 @@ describe('forge import', () => {
       ['Cart page', 'Cart page v2'],
       'bd-1: Cart page v2\n\nWith a total',
     ],
+    [
+      'of a task with another text',
+      'backlog/tasks/t.md',
+      '---\nid: T-3\ntitle: Sort\nstatus: To Do\n---\n\nKeep the order.\n',
+      ['Keep the order.', 'Shorter.'],
+      'T-3: Sort\n\nShorter.',
+    ],
   ])('AGT-05 an edited section %s replaces its note', async (_, file, text, [from, to], after) => {
     const project = await makeForge();
     project.write(file, text);
@@ -283,19 +290,6 @@ describe('forge import', () => {
         `Port\n\nPort ${port}.`,
       ]);
     }
-  });
-
-  it('AGT-05 the new text of a task replaces its note', async () => {
-    const project = await makeForge();
-    const task = (text: string): void =>
-      project.write('backlog/tasks/t.md', `---\nid: T-3\ntitle: Sort\nstatus: To Do\n---\n\n${text}\n`);
-    task('Keep the order.');
-    await take(project, '--yes');
-    expect((await runForge(project, ['start', 'T-3'])).stdout).toContain('Keep the order.');
-    task('Shorter.');
-    await take(project, '--yes');
-    expect((await notes(project)).map(({ text }) => text)).toEqual(['T-3: Sort\n\nShorter.']);
-    expect((await runForge(project, ['import'])).stdout).toBe('1 file  nothing new\n');
   });
 
   it('AGT-05 says in which texts it masked something', async () => {

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { AGENTS, isAgent } from '../../src/agent/agents.js';
-import { parseArgv } from '../../src/cli/program.js';
 import { toolSchemas } from '../../src/index.js';
 import { install } from '../support/plans.js';
 import { partsFor, pluginFor, serverFor } from '../support/wirings.js';
@@ -13,10 +12,6 @@ const readJson = <T>(path: string): T => JSON.parse(read(path)) as T;
 const skills = readdirSync(`${ROOT}agents`)
   .map((agent) => `agents/${agent}/skills/forge-memory/SKILL.md`)
   .filter((path) => existsSync(ROOT + path));
-
-/** The words of a command line: quotes as a shell takes them. */
-const split = (line: string): string[] =>
-  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 
 describe.each(skills)('AGT-01 %s', (path) => {
   const text = read(path);
@@ -31,12 +26,6 @@ describe.each(skills)('AGT-01 %s', (path) => {
     // What YAML would read as something else than text.
     expect(description).not.toMatch(/: |\s#|^["'[{>|*&!%@`]/);
     expect(text.split('\n').length).toBeLessThanOrEqual(120);
-  });
-
-  it('names commands that forge has, with options that they take', async () => {
-    const lines = [...body.matchAll(/`forge ([^`]+)`/g)].map(([, words = '']) => words);
-    expect(lines.length).toBeGreaterThan(15);
-    for (const line of lines) expect(await parseArgv(split(line), { out: () => {} }), line).not.toBeNull();
   });
 
   it('names tools that the MCP server has', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeJson, runForge } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { verify } from '../support/memory.js';
 import { contest, copyTo, cycle, knowledgeOf, P, promote, recordAll, times } from '../support/patterns.js';
@@ -95,34 +95,6 @@ describe('forge memory consolidate', () => {
       due: true,
       promoted: [{ pattern: 'here' }, { pattern: 'there' }],
     });
-  });
-
-  it('LTM-06 names the failing condition of each pattern, and exits 1 for one that was asked for', async () => {
-    const project = await makeForge();
-    await recordAll(project, [
-      ...times(2),
-      ...times(3, { pattern: 'fails', classification: 'FAILURE' }),
-      ...times(3, { pattern: 'elsewhere', environment_valid: false }),
-    ]);
-    const { rejected, due_in } = await promote(project);
-    expect(due_in).toBe(2);
-    expect(rejected.map(({ pattern, failed }) => [pattern, failed])).toEqual([
-      [P, ['observed']],
-      ['fails', ['classification']],
-      ['elsewhere', ['environment_valid']],
-    ]);
-    const { exitCode, stdout } = await runForge(project, ['memory', 'promote', 'FAILS.']);
-    expect(exitCode).toBe(1);
-    expect(stdout).toContain('a cycle was not SUCCESS or PARTIAL_SUCCESS');
-    await recordAll(
-      project,
-      times(3, { pattern: 'unsaid' }).map((one) => ({ ...one, environment_valid: undefined })),
-    );
-    expect((await runForge(project, ['memory', 'promote', 'unsaid'])).stdout).toContain(
-      'or the cycle does not say that it was (environment_valid: true)',
-    );
-    const unknown = await forgeError(project, ['memory', 'promote', 'never seen']);
-    expect(unknown).toMatchObject({ exit: 2, code: 'pattern.unknown' });
   });
 
   it('LTM-09 contests contradicted knowledge, opens a task for forge next, and reinstates it after clean cycles', async () => {

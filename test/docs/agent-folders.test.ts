@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { AGENTS, isAgent } from '../../src/agent/agents.js';
+import { putParts } from '../../src/agent/edit-text.js';
 import { toolSchemas } from '../../src/index.js';
-import { install } from '../support/plans.js';
 import { partsFor, pluginFor, serverFor } from '../support/wirings.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -46,7 +46,7 @@ describe('the folders of Copilot and opencode', () => {
   it('AGT-01 hold what would be installed', () => {
     const hooks = partsFor('copilot').filter(({ file }) => file === '.github/hooks/forge.json');
     expect(filesIn('copilot')).toEqual(['agents/copilot/hooks/forge.json', 'agents/copilot/mcp.json']);
-    expect(read('agents/copilot/hooks/forge.json')).toBe(install(null, hooks));
+    expect(read('agents/copilot/hooks/forge.json')).toBe(putParts(null, hooks));
     const servers = { mcpServers: { forge: serverFor('copilot')?.value } };
     expect(readJson('agents/copilot/mcp.json')).toEqual(servers);
     expect(filesIn('opencode')).toEqual(['agents/opencode/plugins/forge.js']);

@@ -1,7 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatJson } from '../../src/core/json.js';
 import { conflictLines } from '../../src/core/schema.js';
-import { type Feature, one } from '../support/conflict-samples.js';
+import { mergeState } from '../../src/doctor/merge.js';
+
+interface Feature {
+  id: string;
+  status: string;
+  tests: string[];
+  [field: string]: unknown;
+}
+
+const bytes = (value: unknown): Buffer => Buffer.from(formatJson(value));
+
+/** Merges one feature; `null` without a base. */
+const one = (ours: Feature, theirs: Feature, base: Feature | null = null): Feature => {
+  const sides = { ours: bytes(ours), theirs: bytes(theirs), base: base && bytes(base) };
+  const { schema_version: _, ...fields } = JSON.parse(mergeState('feature', sides, 'file').bytes.toString());
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Feature;
+};
 
 const feature = (change: Partial<Feature> = {}): Feature => ({
   id: 'A',

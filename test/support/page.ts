@@ -19,12 +19,12 @@ export function hasChromium(): boolean {
 }
 
 /** A page server in this process, as `forge ui` starts one. */
-export async function servePage({ dir }: Pick<Project, 'dir'>, port = 0): Promise<PageServer> {
+export async function servePage({ dir }: Pick<Project, 'dir'>): Promise<PageServer> {
   const world = systemWorld(process.env, false);
   const server = await startPage({
     open: () => openForge(dir, { world, dryRun: true }),
     mask: async (error) => error,
-    port,
+    port: 0,
   });
   onTestFinished(() => server.close());
   return server;
@@ -40,11 +40,7 @@ export interface Reply {
 export function ask(
   { port }: Pick<PageServer, 'port'>,
   path: string,
-  {
-    method = 'GET',
-    headers = {},
-    body,
-  }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
 ): Promise<Reply> {
   return new Promise((done, fail) => {
     const sent = request({ host: '127.0.0.1', port, path, method, headers, timeout: HANG }, (response) => {
@@ -57,7 +53,7 @@ export function ask(
       );
     });
     sent.on('error', fail);
-    sent.end(body);
+    sent.end();
   });
 }
 

@@ -150,19 +150,6 @@ int main(void) {
     return add(1, 2);
 }
 `,
-  java: `package com.acme.x;
-import java.util.List;
-public class Foo extends Bar {
-    private final List<String> names;
-    public Foo(List<String> names) {
-        this.names = names;
-    }
-    @Override
-    public int size() {
-        return names.size();
-    }
-}
-`,
   go: `package main
 import "fmt"
 func main() {

@@ -9,7 +9,7 @@ import { helpFor } from '../../src/cli/help.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { everyCommand } from '../support/commands.js';
 import { runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeStarted } from '../support/forge-project.js';
 import { makePlainProject } from '../support/project.js';
 import { has } from '../support/terminal.js';
 
@@ -83,8 +83,7 @@ describe('pages of help', () => {
   });
 
   it('a command that the gate stops says so', async () => {
-    const project = await makeForge();
-    await runForge(project, ['session', 'start']);
+    const project = await makeStarted();
     await runForge(project, ['focus', 'set', '--task', 'one']);
     await runForge(project, ['kfr', 'patch', '--goal', 'g', '--add', 'OpenQuestion:which cookie?']);
     const stopped = ['session end --next x', 'session discard', 'focus set --task other', 'focus clear'];

@@ -3,7 +3,7 @@ import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
 import { expectError, forgeError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { CONFIG, featureFile, KNOWLEDGE, makeForge, makePlainForge } from '../support/forge-project.js';
-import { changedPaths, makeFolder, type Project, projectAt } from '../support/project.js';
+import { changedPaths, commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
 const BODY =
@@ -47,8 +47,7 @@ describe('forge commit', () => {
     const project = await working();
     stage(project);
     await forgeJson(project, ['session', 'end']);
-    project.git('add', '-A');
-    project.git('commit', '-qm', 'all');
+    commitAll(project, 'all');
     const topic = projectAt(`${makeFolder()}/topic`);
     project.git('worktree', 'add', '-qb', 'topic', topic.dir);
     await forgeJson(topic, ['session', 'start', '--task', 'login']);

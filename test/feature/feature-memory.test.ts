@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { expectError, forgeJson, runForge, wordsOf } from '../support/forge.js';
 import { differences, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
 import { containerOf, HUMAN, linesOf, logOf, putLines, record, verify } from '../support/memory.js';
-import type { Project } from '../support/project.js';
+import { commitAll, type Project } from '../support/project.js';
 
 const OVERRIDE = wordsOf('feature edit A --status passing --yes --reason "the device is at the customer"');
 
@@ -22,9 +22,7 @@ describe('a regression', () => {
   it('FEA-02 LTM-02 a regression is recorded once in the evaluation tier', async () => {
     const project = await withFeature();
     project.write('here', '');
-    project.git('add', 'here');
-    project.git('commit', '-qm', 'Here');
-    const commit = project.git('rev-parse', 'HEAD');
+    const commit = commitAll(project, 'Here');
     await forgeJson(project, ['feature', 'verify', 'A']);
     const verified_at = storedFeature(project, 'A')?.verified_at;
     expect(await regressionsOf(project)).toEqual([]);

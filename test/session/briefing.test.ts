@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { splitCommand } from '../../src/core/argv.js';
 import type { Briefing } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeForge, makeStarted } from '../support/forge-project.js';
 import { full, tokens, unmarked } from '../support/full-briefing.js';
 import { patch } from '../support/kfrs.js';
 import { commitAll } from '../support/project.js';
@@ -41,8 +41,7 @@ describe('forge briefing', () => {
   });
 
   it('SES-03 AGT-03 tells later sessions what a person answered, and recall finds it', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     await patch(project, [
       { op: 'add', kind: 'OpenQuestion', text: 'Where is the data file?' },
       { op: 'add', kind: 'OpenQuestion', text: 'Which color?' },

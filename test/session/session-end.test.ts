@@ -2,7 +2,15 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { SessionOverview } from '../../src/index.js';
 import { agent, expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, FEATURES, KNOWLEDGE, makeForge, SESSION, snapshot } from '../support/forge-project.js';
+import {
+  differences,
+  FEATURES,
+  KNOWLEDGE,
+  makeForge,
+  makeStarted,
+  SESSION,
+  snapshot,
+} from '../support/forge-project.js';
 import { changedPaths } from '../support/project.js';
 import { type Ended, withFeature } from '../support/session-ends.js';
 
@@ -177,8 +185,7 @@ describe('past sessions', () => {
   });
 
   it('SES-06 B-12 does not end with damaged features, and keeps the session', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     project.write(FEATURES, '{');
     const refused = await forgeError(project, ['session', 'end', '--next', 'x']);
     expect(refused).toMatchObject({ exitCode: 4, file: FEATURES });

@@ -175,7 +175,7 @@ describe('forge skill', () => {
     expect(stdout).toContain('.forge/skills/baking/instructions.md');
   });
 
-  it('SKL-02 new makes a skill that passes the check', async () => {
+  it('SKL-02 new makes a skill that passes the check, and is offered once it has triggers', async () => {
     const project = await makeForge();
     const made = await runForge(project, [
       ...['skill', 'new', 'release-notes', '--description', 'Write release notes'],
@@ -187,10 +187,6 @@ describe('forge skill', () => {
     await expectError(project, ['skill', 'new', 'release-notes'], '3');
     for (const name of ['../x', 'A', 'a--b', 'x-', 'x'.repeat(65)])
       await expectError(project, ['skill', 'new', name], '2');
-  });
-
-  it('SKL-02 a new skill is offered once it has triggers', async () => {
-    const project = await makeForge();
     await forgeJson(project, ['skill', 'new', 'deploy']);
     expect(await match(project, 'deploy it')).toEqual([]);
     const file = '.forge/skills/deploy/skill.toml';

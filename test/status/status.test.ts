@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Fleet, Where } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, PROGRESS } from '../support/forge-project.js';
+import { makeForge, makeStarted, PROGRESS } from '../support/forge-project.js';
 import { makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
 import { commitAll, component, statusOf } from '../support/statuses.js';
 
@@ -96,8 +96,7 @@ describe('forge status', () => {
   });
 
   it('VIS-01 a missing progress.txt is red; without any time, or dated ahead, it is yellow', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
+    const project = await makeStarted();
     rmSync(project.path(PROGRESS));
     const gone = {
       color: 'red',

@@ -160,7 +160,7 @@ describe('forge agent install', () => {
 });
 
 describe('forge agent status', () => {
-  it('AGT-01 shows the state of each file', async () => {
+  it('AGT-01 shows the state of each file, short and aligned, and all agents without a name', async () => {
     const project = await makeForge();
     expect(await status(project)).toMatchObject({
       name: 'claude',
@@ -168,8 +168,13 @@ describe('forge agent status', () => {
       state: 'absent',
       wants: [],
     });
+    expect((await runForge(project, ['agent', 'status'])).stdout).toContain('\nforge agent install claude\n');
     await install(project);
     expect((await status(project)).wants).toHaveLength(2);
+    const { stdout } = await runForge(project, ['agent', 'status']);
+    expect(stdout).toMatch(
+      /^claude +wired +Claude Code\n {2}\.claude\/settings\.json {2}wired\n {2}\.mcp\.json {14}wired\n(\w+ +not wired +\S.*\n){5}\nNeeds you:\n( {2}claude {2}\S.*\n){2}$/,
+    );
     expect((await status(project)).files).toEqual([
       { path: SETTINGS, state: 'wired' },
       { path: '.mcp.json', state: 'wired' },
@@ -183,16 +188,6 @@ describe('forge agent status', () => {
     project.write('.mcp.json', '{\n"a": }\n');
     expect((await runForge(project, ['agent', 'status', 'claude'])).stdout).toMatch(
       /\.mcp\.json +unreadable +\.mcp\.json:2: it is not JSON/,
-    );
-  });
-
-  it('AGT-01 is short and aligned, and shows all agents without a name', async () => {
-    const project = await makeForge();
-    expect((await runForge(project, ['agent', 'status'])).stdout).toContain('\nforge agent install claude\n');
-    await install(project);
-    const { stdout } = await runForge(project, ['agent', 'status']);
-    expect(stdout).toMatch(
-      /^claude +wired +Claude Code\n {2}\.claude\/settings\.json {2}wired\n {2}\.mcp\.json {14}wired\n(\w+ +not wired +\S.*\n){5}\nNeeds you:\n( {2}claude {2}\S.*\n){2}$/,
     );
   });
 });

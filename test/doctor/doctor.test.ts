@@ -47,19 +47,14 @@ describe('forge doctor', () => {
 });
 
 describe('forge doctor --agent', () => {
-  it('AGT-01 reports a forge that is missing on the PATH', async () => {
+  it('AGT-01 reports a forge that is missing on the PATH, and missing and damaged parts', async () => {
     const project = await makeForge();
     wire(project);
     const git = makeFolder();
     symlinkSync(project.git('--exec-path').concat('/git'), join(git, 'git'));
-    const found = (await doctor(project, ['--agent'], { env: { PATH: git } })).found;
-    expect(found).toEqual(['blocking: there is no forge on the PATH']);
-  });
-
-  it('AGT-01 finds missing and damaged parts', async () => {
-    const project = await makeForge();
-    const found = async (): Promise<string[]> => (await doctor(project, ['--agent'])).found;
-    wire(project);
+    const found = async (options = {}): Promise<string[]> =>
+      (await doctor(project, ['--agent'], options)).found;
+    expect(await found({ env: { PATH: git } })).toEqual(['blocking: there is no forge on the PATH']);
     project.write(SERVERS, '{}');
     expect(await found()).toEqual(['degraded: Claude Code is partly wired: see .mcp.json']);
     project.write(

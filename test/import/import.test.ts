@@ -292,14 +292,7 @@ describe('forge import', () => {
     }
   });
 
-  it('AGT-05 says in which texts it masked something', async () => {
-    const project = await makeForge();
-    project.write('CLAUDE.md', '# Help\n\nWrite to help@foo-team.dev.\n\n# Style\n\nTabs.\n');
-    const { stdout } = await runForge(project, ['import']);
-    expect(stdout).toMatch(/CLAUDE\.md +2 notes, secrets or personal data masked in 1 text\n/);
-  });
-
-  it('AGT-05 LTM-13 imports a masked text, and one that is refused stops all before anything is written', async () => {
+  it('AGT-05 LTM-13 imports a masked text, which it names, and one that is refused stops all before anything is written', async () => {
     const project = await makeForge();
     project.write('CLAUDE.md', '# A\n\n## Db\n\nuse postgres://app:S3cretPw9x@db.intern:5432/shop\n');
     project.write('.beads/issues.jsonl', '{"id":"bd-1","title":"Cart","status":"open"}\n');
@@ -316,6 +309,8 @@ describe('forge import', () => {
       [],
     );
     rmSync(project.path(mail));
+    const { stdout } = await runForge(project, ['import']);
+    expect(stdout).toMatch(/CLAUDE\.md +1 note, secrets or personal data masked in 1 text\n/);
     const { files } = await take(project, '--yes');
     expect(files.map(({ file, notes, features }) => [file, notes, features])).toEqual([
       ['CLAUDE.md', 1, []],

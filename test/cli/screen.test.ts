@@ -6,10 +6,8 @@ const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
 
 describe('VIS-01 the width of text', () => {
   it.each([
-    ['plain', 5],
     ['', 0],
     ['登录', 4],
-    ['한글', 4],
     ['ｆｕｌｌ', 8],
     ['é', 1],
     ['e\u0301', 1],

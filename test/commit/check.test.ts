@@ -164,8 +164,6 @@ describe('the check of a commit message', () => {
   it.each<[string, MessageState, string]>([
     ['anything', { operation: 'merge' }, 'merge'],
     ['anything', { operation: 'rebase' }, 'rebase'],
-    ['anything', { operation: 'cherry-pick' }, 'cherry-pick'],
-    ['anything', { operation: 'revert' }, 'revert'],
     ["Merge branch 'x'", { parents: 2 }, 'merge'],
     ['fixup! [SX9-1] x', {}, 'fixup'],
     ['squash! [SX9-1] x', {}, 'fixup'],

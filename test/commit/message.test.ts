@@ -38,7 +38,6 @@ describe('a commit message', () => {
   it.each<[string, (text: string) => string]>([
     ['with CRLF', (text) => text.replaceAll('\n', '\r\n')],
     ['with headings indented, so that git keeps them', (text) => text.replaceAll('\n## ', '\n ## ')],
-    ['with headings indented by three', (text) => text.replaceAll('\n## ', '\n   ## ')],
     ['with stars for dashes', (text) => text.replaceAll('\n- ', '\n* ')],
     ['with bullets indented', (text) => text.replaceAll('\n- ', '\n  -   ')],
     ['with trailing spaces', (text) => text.replaceAll('\n', '  \n').replace('description  ', 'description')],

@@ -57,8 +57,6 @@ describe('parseJson', () => {
     ['a file cut off in a string', '{"a": "b', 'it breaks off in the middle', 8],
     ['a stray comma in an object', '{"a": 1,}', 'unexpected "}"', 8],
     ['a comment', '{"a": 1 // one\n}', 'unexpected "/"', 8],
-    ['single quotes', "{'a': 1}", `unexpected "'"`, 1],
-    ['a missing comma', '[1 2]', 'unexpected "2"', 3],
     ['a bare line break in a string', '{"a": "b\nc"}', 'invalid string', 6],
     ['a conflict', '{\n<<<<<<< HEAD\n"a": 1\n=======\n}', 'unexpected "<"', 2],
     ['NaN', '[1, NaN]', 'unexpected "N"', 4],
@@ -83,7 +81,6 @@ describe('parseJson', () => {
     ['__proto__', '{"__proto__": {"x": 1}}', 'the key "__proto__" is not allowed', 1],
     ['__proto__ in escapes', '{"\\u005f_proto__": 1}', 'the key "__proto__" is not allowed', 1],
     ['constructor', '{"a": {"constructor": 1}}', 'the key "constructor" is not allowed', 7],
-    ['prototype', '{"prototype": 1}', 'the key "prototype" is not allowed', 1],
   ])('B-14 refuses %s', (_name, text, message, offset) => {
     expect(problemOf(text)).toEqual({ message, offset });
   });

@@ -32,7 +32,6 @@ describe('forge next', () => {
   it.each([
     ['started', 'in_progress'],
     ['in_progress', 'in_progress'],
-    ['unstarted', 'not_implemented'],
     [null, 'not_implemented'],
   ])('SES-10 treats an issue in state %j as %s', (state, status) => {
     const reason = `unblocked, active issue SX9-1, ${status.replace('_', ' ')}`;

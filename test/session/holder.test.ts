@@ -33,7 +33,6 @@ describe('who holds the session', () => {
     ['another terminal of the same person', alive(typed(other), typed(me)), 'same'],
     ['a person at a terminal, asked by an agent', alive(typed(other)), 'held'],
     ['another process, alive', alive(other), 'held', 'process 200 is running'],
-    ['another process, alive and silent for a week', ask({ liveness: 'alive' }, 10_080), 'held'],
     ['gone and silent', ask({}), 'interrupted', 'process 200 is gone'],
     [
       'another host, used a while ago',

@@ -12,6 +12,7 @@ describe('findRepository', () => {
     const gitDir = join(makeFolder(), 'kept.git');
     project.git('init', '-q', `--separate-git-dir=${gitDir}`);
     expect(findRepository(project.dir)).toMatchObject({ gitDir, kind: 'elsewhere' });
+    expect(identity(project.dir)).toBe(project.dir);
 
     const bare = makePlainProject();
     bare.git('init', '-q', '--bare');
@@ -69,11 +70,5 @@ describe('identityOf', () => {
     expect(identity(clone)).toBe(join(clone, '.git'));
     expect(identity(main.path('lib'))).toBe(main.path('lib'));
     expect(identityOf(main.path('src'), findRepository(main.dir))).toBe(main.path('src'));
-  });
-
-  it('B-38 is of the folder itself when the git dir is kept elsewhere', () => {
-    const project = makePlainProject();
-    project.git('init', '-q', `--separate-git-dir=${join(makeFolder(), 'kept.git')}`);
-    expect(identity(project.dir)).toBe(project.dir);
   });
 });

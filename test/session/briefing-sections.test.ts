@@ -98,16 +98,13 @@ describe('the parts of the briefing', () => {
     expect(text).toContain('.forge/skills/NAME/instructions.md');
   });
 
-  it('SES-03 are in reading order', () => {
+  it('SES-03 are in reading order, and are cut in the order of their use: skills first, the focus last', () => {
     expect(briefingSections(RICH).map(({ key }) => key)).toEqual(
       `rules focus findings next before progress offered foreign features proven elsewhere contested
       patterns answers notes candidates architecture invariants uncommitted commits issues skills`.split(
         /\s+/,
       ),
     );
-  });
-
-  it('SES-03 are cut in the order of their use: skills first, the focus last', () => {
     const byUrgency = briefingSections(RICH).toSorted((a, b) => b.priority - a.priority);
     expect(byUrgency.map(({ key }) => key)).toEqual(
       `skills commits uncommitted issues elsewhere patterns answers notes candidates findings proven contested

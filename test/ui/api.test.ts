@@ -87,7 +87,7 @@ describe('the page’s API', () => {
     ]);
   });
 
-  it('VIS-02 shows the work, what is proved, and what a person has to decide', async () => {
+  it('VIS-02 shows the work, what is proved and by what, what a person has to decide, and what a session left', async () => {
     const lived = await makeLived();
     const server = await servePage(lived);
     const overview = await askApi<Answers['overview']>(server, '/api/overview');
@@ -106,11 +106,7 @@ describe('the page’s API', () => {
     expect(feature.feature).toMatchObject({ status: 'passing', verified_by: ['node check.mjs'] });
     expect(feature.checkpoints.map(({ tag }) => tag)).toEqual(['checkpoint/CART-v1']);
     expect(feature.history.length).toBeGreaterThan(24);
-  });
-
-  it('VIS-02 leads from a fact to its cycles, records and commits', async () => {
-    const lived = await makeLived();
-    const server = await servePage(lived);
+    // From a fact to its cycles, records and commits.
     const chain = await askApi<Answers['knowledge/:id']>(server, `/api/knowledge/${await knownId(lived)}`);
     expect(chain.knowledge).toMatchObject({ pattern: 'retry the install once', status: 'valid' });
     expect(chain.evidence.length).toBeGreaterThanOrEqual(3);
@@ -121,11 +117,7 @@ describe('the page’s API', () => {
     expect(files).toContain(`.forge/memory/ledger/${link?.file}`);
     const record = await askApi<Answers['records/:id']>(server, `/api/records/${link?.evaluation}`);
     expect(record.record).toMatchObject({ classification: 'SUCCESS', execution: link?.execution });
-  });
-
-  it('VIS-02 shows a session with its progress, commits and cycles', async () => {
-    const lived = await makeLived();
-    const server = await servePage(lived);
+    // A session with its progress, commits and cycles.
     const { active, sessions } = await askApi<Answers['sessions']>(server, '/api/sessions');
     const detail = await askApi<Answers['sessions/:id']>(server, `/api/sessions/${sessions[0]?.id}`);
     expect(sessions[0]?.task).toBe(detail.focus.task);

@@ -134,32 +134,6 @@ describe('an agent that asks again', () => {
     expect(stats.tokens_repeated).toBeGreaterThan(100);
   });
 
-  it('EXM-03 EXM-04 forgets the result of a search once a file of the project changed', async () => {
-    const claude = await talking();
-    claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' });
-    claude.hook('Stop', { stop_hook_active: false });
-    const summary = async (): Promise<string> => (await runForge(claude.project, 'finding summary')).stdout;
-    expect(await summary()).toContain('addVectors');
-    settle();
-    claude.project.write('src/use.ts', 'export {};\n');
-    expect(await summary()).not.toContain('addVectors');
-  });
-
-  it('EXM-03 is silent for new questions', async () => {
-    const claude = await talking();
-    claude.call('Read', { file_path: claude.project.path('src/store.ts') });
-    claude.call('Grep', { pattern: 'addVectors', output_mode: 'content' });
-    for (const [tool, input] of [
-      ['Read', { file_path: 'src/use.ts' }],
-      ['Grep', { pattern: 'addVectors', '-i': true, output_mode: 'content' }],
-      ['Grep', { pattern: 'hidden', output_mode: 'content' }],
-      ['Bash', { command: 'wc -l src/store.ts' }],
-      ['Bash', { command: 'node src/store.ts' }],
-      ['Read', { file_path: 'docs/store.ts' }],
-    ] as [string, Input][])
-      expect([input, claude.call(tool, input, { output: '' })]).toEqual([input, '']);
-  });
-
   it('EXM-05 a sub-agent has not read what its caller read, nor the other way round', async () => {
     const claude = await talking();
     const path = claude.project.path('src/store.ts');

@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeFolder, type Project, projectAt, run } from '../support/project.js';
-import { BACKEND, has, hasVenv, KINDS, type Kind, node } from '../support/stacks.js';
+import { BACKEND, hasVenv, KINDS, type Kind, node } from '../support/stacks.js';
 import { toolEnv } from '../support/tools.js';
 import { typed } from '../support/typed.js';
 
@@ -9,17 +9,16 @@ function put(project: Project, files: Record<string, string>): void {
   for (const [path, text] of Object.entries(files)) project.write(path, text);
 }
 
-/** A repository with these projects, each in its folder, locked, committed, and with forge in it. */
-function made(kinds: readonly (readonly [folder: string, kind: Kind])[], name = 'a project'): Project {
-  const project = projectAt(`${makeFolder()}/${name}`);
-  for (const [folder, kind] of kinds) {
-    const at = projectAt(project.path(folder));
-    put(at, kind.files);
-    const [program, ...args] = kind.lock ?? [];
-    if (program === undefined) continue;
-    const { exitCode, stdout, stderr } = run(at.dir, program, args, { env: { ...toolEnv(), ...kind.env } });
+/** A repository with this project, locked, committed, and with forge in it. */
+function made(kind: Kind): Project {
+  const project = projectAt(`${makeFolder()}/a project`);
+  put(project, kind.files);
+  const [program, ...args] = kind.lock ?? [];
+  if (program !== undefined) {
+    const env = { ...toolEnv(), ...kind.env };
+    const { exitCode, stdout, stderr } = run(project.dir, program, args, { env });
     expect(exitCode, stdout + stderr).toBe(0);
-    rmSync(at.path('node_modules'), { recursive: true, force: true });
+    rmSync(project.path('node_modules'), { recursive: true, force: true });
   }
   project.git('init', '-q');
   typed(project, ['init', '--yes']);
@@ -42,7 +41,7 @@ const linesOf = (name: string, steps: Kind['steps']): unknown[] =>
 describe('init.sh in real projects', () => {
   for (const [title, [can, kind]] of Object.entries(KINDS))
     it.skipIf(!can)(`LAY-03 installs, proves, and knows when nothing changed: ${title}`, () => {
-      const project = made([['.', kind]]);
+      const project = made(kind);
       const first = bootstrap(project, kind.env);
       expect(first.stderr).toBe('');
       expect(first.stdout.trimEnd().split('\n')).toEqual([...linesOf(kind.stack, kind.steps), 'init: ready']);
@@ -90,28 +89,8 @@ describe('init.sh in real projects', () => {
     });
   });
 
-  it.skipIf(!has.go || !has.cargo)('LAY-03 several stacks, each in its folder', () => {
-    const at = (title: string): Kind => (KINDS[title] as [boolean, Kind])[1];
-    const project = made([
-      ['.', node(['npm ci'], ['npm', 'install', '--package-lock-only', '--offline'])],
-      ['services/api', at('npm with its lock file')],
-      ['services/engine core', at('a cargo workspace')],
-      ['tools', at('a go module')],
-    ]);
-    expect(project.read('.forge/init.sh')).toContain(
-      "part node .\npart node services/api\npart rust 'services/engine core'\npart go tools\n",
-    );
-    const { exitCode, stdout, stderr } = bootstrap(project);
-    expect([exitCode, stderr]).toEqual([0, '']);
-    for (const line of ['node: npm ci', 'rust in services/engine core: cargo check', 'go in tools: go build'])
-      expect(stdout).toContain(`init: ${line}`);
-    expect(bootstrap(project).stdout.match(/nothing changed/g)).toHaveLength(4);
-    put(projectAt(project.path('tools')), at('a go module').broken);
-    expect(bootstrap(project).stderr).toMatch(/^init: failed: go in tools: go build/);
-  });
-
   it('LAY-03 killed in the middle of installing, it installs again', () => {
-    const project = made([['.', node([], ['npm', 'install', '--package-lock-only', '--offline'])]]);
+    const project = made(node([], ['npm', 'install', '--package-lock-only', '--offline']));
     project.write('.npmrc', 'foreground-scripts=true\n');
     const json = project.json<{ scripts: object }>('package.json');
     const scripts = { ...json.scripts, preinstall: 'test ! -e stop || kill -9 $PPID' };

@@ -14,7 +14,7 @@ export interface Kind {
   broken: Record<string, string>;
 }
 
-export const has = Object.fromEntries(
+const has = Object.fromEntries(
   ['pnpm', 'yarn', 'bun', 'uv', 'poetry', 'cargo', 'go'].map((name) => [
     name,
     hasTool(name, name === 'go' ? ['version'] : ['--version']),

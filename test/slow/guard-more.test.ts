@@ -7,10 +7,9 @@ import { checkText } from '../../src/core/text.js';
 import type { GuardClass } from '../../src/guard/rule.js';
 import { invisibleRules } from '../../src/guard/rules/invisible.js';
 import { scanText } from '../../src/guard/scan.js';
-import { openForge, systemWorld } from '../../src/index.js';
 import { everyCommand } from '../support/commands.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, makeForge, makeStarted, SESSION, snapshot } from '../support/forge-project.js';
+import { CONFIG, makeForge, makeStarted, snapshot } from '../support/forge-project.js';
 import { HALT, logOf } from '../support/memory.js';
 import { NAUGHTY } from '../support/naughty.js';
 import { findAll } from '../support/personal.js';
@@ -41,16 +40,6 @@ describe('pending writes', () => {
     expect(stderr).not.toContain(secret);
     expect(JSON.stringify(snapshot(project.dir))).not.toContain(secret);
     expect(run(project.dir, 'grep', ['-rlF', secret, '.']).stdout).toBe('');
-  });
-
-  it('LTM-13 a session end with a secret in a learning leaves nothing half done', async () => {
-    const project = await makeStarted();
-    const secret = SAMPLES.secret();
-    const forge = openForge(project.dir, { world: systemWorld(process.env, false) });
-    await expect(forge.session.end({ learned: [`use ${secret}`] })).rejects.toMatchObject({ kind: 'secret' });
-    expect(project.has(SESSION)).toBe(true);
-    expect(run(project.dir, 'grep', ['-rlF', secret, '.']).stdout).toBe('');
-    await forgeJson(project, ['session', 'end']);
   });
 });
 

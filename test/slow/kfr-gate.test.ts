@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EndedSession } from '../../src/index.js';
 import { ada, at, bob, start } from '../support/agents.js';
 import { expectError, forgeError, forgeJson } from '../support/forge.js';
-import { FOCUS, KNOWLEDGE, makeForge, SESSION, SESSIONS } from '../support/forge-project.js';
+import { FOCUS, KNOWLEDGE, SESSION, SESSIONS } from '../support/forge-project.js';
 import { makeInterrupted } from '../support/gates.js';
 import { add, ask, clear, KFR, list, makeWorking, OPEN, patch, textsOf } from '../support/kfrs.js';
 
@@ -82,17 +82,6 @@ describe('working memory and sessions', () => {
     expect(project.has(KFR)).toBe(false);
     const { archive } = await forgeJson<EndedSession>(project, 'session end --next x --no-commit');
     expect(project.json(archive as string)).not.toHaveProperty('kfr');
-  });
-
-  it('KFR-13 SES-07 offers an interrupted session without open questions with its working memory', async () => {
-    const project = await makeForge();
-    const { session } = await start(project, at(ada, 0));
-    await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
-    const next = await start(project, at(bob, 30, 'gone'));
-    expect(next.briefing.text).toContain(`was interrupted: forge start --resume ${session.id}`);
-    expect((await list(project)).entries).toEqual([]);
-    await start(project, at(bob, 31), '--resume', session.id);
-    expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
   });
 });
 

@@ -515,22 +515,6 @@ describe('a new feature', () => {
     expect(await forgeJson(project, 'feature show LOGIN-WORKS')).toMatchObject({ name: 'Login works!' });
     expect(storedFeature(project, 'OUT')?.priority).toBe(1);
   });
-
-  it('FEA-06 LAY-09 two branches that add features without ids merge into both features', async () => {
-    const project = await makeForge();
-    commitAll(project, 'Begin');
-    for (const [branch, name] of [
-      ['search', 'Search works'],
-      ['cart', 'Cart sums up'],
-    ] as const) {
-      project.git('switch', '-q', '-c', branch, 'main');
-      await forgeJson(project, ['feature', 'add', name]);
-      commitAll(project, name);
-    }
-    project.git('merge', '-q', '--no-edit', 'search');
-    const { features } = await forgeJson<View>(project, ['feature', 'list']);
-    expect(features.map(({ id }) => id).sort()).toEqual(['cart-sums-up', 'search-works']);
-  });
 });
 
 describe('passing by hand', () => {

@@ -1,80 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { forgeJson, startBinary } from '../support/forge.js';
-import {
-  type Desk,
-  eachFlow,
-  expectFlow,
-  expectSettled,
-  type Flows,
-  idsHere,
-  makeDesk,
-  repair,
-  restoredHere,
-} from '../support/ledgers.js';
+import { type Desk, expectSettled, idsHere, makeDesk, repair, restoredHere } from '../support/ledgers.js';
 import { follow } from '../support/project.js';
 
-/** Records on a branch and on `main`, each committed; `main` is checked out. */
-async function apart(desk: Desk, branch = 'feature'): Promise<void> {
-  desk.git('switch', '-qc', branch, 'main');
-  await desk.record('THEIRS');
-  await desk.note();
-  desk.commit();
-  desk.git('switch', '-q', 'main');
-  await desk.record('OURS');
-  await desk.note();
-  desk.commit();
-}
-
-const merging =
-  (...options: string[]) =>
-  async (desk: Desk): Promise<void> => {
-    await apart(desk);
-    desk.git('merge', '-q', '--no-edit', ...options, 'feature');
-  };
-
-const MERGES: Flows = {
-  kept: {
-    'a merge': merging('--no-ff'),
-    'a squash, and the same branch merged again': async (desk) => {
-      await apart(desk);
-      desk.git('merge', '-q', '--squash', 'feature');
-      desk.git('commit', '-qm', 'Squashed');
-      desk.git('switch', '-q', 'feature');
-      await desk.record('MORE');
-      desk.commit();
-      desk.git('switch', '-q', 'main');
-      desk.git('merge', '-q', '--no-edit', 'feature');
-    },
-    '-X ours': merging('-X', 'ours'),
-    'a conflict in the code, resolved by --ours': async (desk) => {
-      for (const branch of ['feature', 'main']) {
-        desk.git('switch', '-q', ...(branch === 'main' ? [] : ['-c']), branch);
-        await desk.record(branch);
-        desk.write('src/app.js', `export const answer = '${branch}';\n`);
-        desk.commit();
-      }
-      expect(() => desk.git('merge', '-q', '--no-edit', 'feature')).toThrow();
-      expect(desk.git('diff', '--name-only', '--diff-filter=U')).toBe('src/app.js');
-      desk.git('checkout', '-q', '--ours', '.');
-      desk.git('add', '-A');
-      desk.git('commit', '-q', '--no-edit');
-    },
-  },
-  removed: {
-    '-s ours, which drops the branch': merging('-s', 'ours'),
-    'a branch whose memory is thrown away by hand in the merge': async (desk) => {
-      await apart(desk);
-      desk.git('merge', '-q', '--no-commit', '--no-ff', 'feature');
-      desk.git('rm', '-rqf', '.forge/memory');
-      desk.git('checkout', '-q', 'main', '--', '.forge');
-      desk.git('commit', '-q', '--no-edit');
-    },
-  },
-};
-
 describe('merges', () => {
-  it.each(eachFlow(MERGES))('LTM-17 LTM-21 keeps both histories through %s', expectFlow);
-
   it('LTM-17 merges two branches with 50 records each, and names both heads in the next record', async () => {
     const desk = await makeDesk();
     await desk.start();

@@ -7,7 +7,6 @@ import { makeForge } from '../support/forge-project.js';
 import { repair } from '../support/ledgers.js';
 import {
   commit,
-  containerOf,
   containersOf,
   cyclesOf,
   flipByte,
@@ -344,23 +343,6 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await expectWell(project, ids);
   });
 
-  it('B-104 LTM-14 a removed override record is restored, and an edited one is damage', async () => {
-    const project = await makeForge();
-    const freeze = ['memory', 'override', 'freeze', '--reason', 'a test'];
-    await forgeJson(project, freeze, HUMAN);
-    const file = containerOf(project);
-    const lines = linesOf(project, file);
-    putLines(project, file, []);
-    await expectSaid(project, file, { status: 'intact', restored: lines.length });
-    const [, back = ''] = containersOf(project);
-    project.write(back, project.read(back).replace('a test', 'a lie!'));
-    rmSync(project.path(file));
-    await expectSaid(project, back, edited(1));
-    await repair(project);
-    expect((await logOf(project, 'audit'))[0]?.record).toMatchObject({ reason: 'a test' });
-    await expectWell(project, lines.map(sha256));
-  });
-
   it('B-37 LTM-19 finds a secret that was written by hand, and the hint removes it', async () => {
     const { project, file } = await withCycles();
     const secret = SAMPLES.secret();
@@ -400,18 +382,6 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     rmSync(project.path(path));
     project.git('fetch', '-q', '--refetch', 'origin');
     expect((await verify(project)).status).toBe('intact');
-  });
-
-  it('B-39 LTM-16 memory is written beside an unfinished rebase, an index lock and a detached HEAD', async () => {
-    const { project, lines } = await withCycles();
-    commit(project);
-    project.git('switch', '-q', '--detach');
-    project.write('.git/index.lock', '');
-    project.write('.git/MERGE_HEAD', `${project.git('rev-parse', 'HEAD')}\n`);
-    const { execution } = await record(project);
-    rmSync(project.path('.git/index.lock'));
-    rmSync(project.path('.git/MERGE_HEAD'));
-    await expectWell(project, [...lines.map(sha256), execution.id]);
   });
 
   it('LTM-21 interactively: verify shows the place and the command, and repair asks for the reason', async () => {

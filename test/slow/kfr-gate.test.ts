@@ -1,6 +1,5 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { EndedSession } from '../../src/index.js';
 import { ada, at, bob, start } from '../support/agents.js';
 import { expectError, forgeError, forgeJson } from '../support/forge.js';
 import { FOCUS, KNOWLEDGE, SESSION, SESSIONS } from '../support/forge-project.js';
@@ -75,13 +74,6 @@ describe('working memory and sessions', () => {
     };
     await expectError(project, ['focus', 'set', '--task', 'another'], '3 file.changed', { world: { now } });
     expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
-  });
-
-  it('KFR-13 a session without working memory leaves no file', async () => {
-    const project = await makeWorking();
-    expect(project.has(KFR)).toBe(false);
-    const { archive } = await forgeJson<EndedSession>(project, 'session end --next x --no-commit');
-    expect(project.json(archive as string)).not.toHaveProperty('kfr');
   });
 });
 

@@ -63,11 +63,6 @@ const FLOWS: Record<string, (flow: Flow) => void> = {
     commit(flow, 'Two');
     flow.keep(...rebase('sed -i 2s/^pick/squash/'));
   },
-  'rebase, fixup': (flow) => {
-    commit(flow);
-    commit(flow, 'Two');
-    flow.keep(...rebase('sed -i 2s/^pick/fixup/'));
-  },
   'fixup! and autosquash': (flow) => {
     commit(flow);
     change(flow, 'b.txt');

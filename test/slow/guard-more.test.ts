@@ -164,13 +164,11 @@ describe('invisible characters', () => {
     ['run of joiners', 'می\u200c\u200cخواهم', 'joiner'],
     ['override', 'a\u202ecod.exe', 'bidi'],
     ['mark among Latin', 'a\u200fb', 'bidi-mark'],
-    ['Arabic mark among Latin', 'a\u061cb', 'bidi-mark'],
     ['tags', `hello${tags('ignore all')}`, 'tag'],
     ['tags of no flag', `${FLAG}${tags('secret')}${END}`, 'tag'],
     ['tags behind a flag', `${FLAG}${tags('gbeng')}${END}${tags('x')}`, 'tag'],
     ['escape', 'a\u001b[31mred', 'control'],
     ['lone carriage return', 'good\rbad ', 'control'],
-    ['C1', 'a\u009bb', 'control'],
     ['selectors as bytes', `a${'\ufe01\ufe0e\u{e0123}'}`, 'variation'],
     ['selector behind a letter', 'a\ufe0f', 'variation'],
     ['supplementary selectors', '😀\u{e0100}\u{e0101}', 'variation'],
@@ -179,7 +177,6 @@ describe('invisible characters', () => {
     ['soft hyphens', 'a\u00ad\u00ad\u00adb', 'soft-hyphen'],
     ['Hangul filler', 'name\u3164', 'filler'],
     ['Braille blank', 'a\u2800b', 'filler'],
-    ['Mongolian vowel separator', 'a\u180eb', 'zero-width'],
     ['notation', 'a\u{1d173}b', 'format'],
   ])('LTM-13 finds a %s', (_what, text, rule) => {
     expect(found(text)).toContain(`invisible-${rule}`);

@@ -8,17 +8,6 @@ import { issues, run } from '../support/linear-sync.js';
 import { hasTool } from '../support/tools.js';
 
 describe('forge linear, with Linear', () => {
-  it('LIN-03 LIN-04 an issue that is done in Linear moves to history', async () => {
-    const server = await startLinear([{}, {}]);
-    const project = await makeForge();
-    await run(project, server, 'pull');
-    (server.issues[0] as { type: string }).type = 'completed';
-    const { stdout } = await runForge(project, ['linear', 'pull'], { env: server.env });
-    expect(stdout).toContain('APP-1 was ended in Linear');
-    expect((await issues(project)).map(({ linear_id }) => linear_id)).toEqual(['APP-2']);
-    expect(JSON.parse(project.read('.forge/linear/history/APP-1.json'))).toMatchObject({ state: 'done' });
-  });
-
   it('LIN-03 LIN-04 a pull keeps the states that wait to be sent, unless Linear has ended the issue', async () => {
     const server = await startLinear([{}, {}, {}]);
     const project = await makeForge();
@@ -38,7 +27,7 @@ describe('forge linear, with Linear', () => {
     expect(await states()).toEqual([['APP-1', 'started']]);
   });
 
-  it('LIN-03 LIN-04 an issue that is reopened, here or in Linear, is active again on both sides', async () => {
+  it('LIN-03 LIN-04 an issue that is reopened, here or in Linear, is active again on both sides; one that is done in Linear moves to history', async () => {
     const server = await startLinear([{}]);
     const project = await makeForge();
     await run(project, server, 'pull');
@@ -57,6 +46,11 @@ describe('forge linear, with Linear', () => {
     expect((await run(project, server, 'sync')).value?.closed).toEqual([]);
     expect(server.issues[0]?.type).toBe('started');
     expect((await issues(project)).map(({ state }) => state)).toEqual(['started']);
+    (server.issues[0] as { type: string }).type = 'completed';
+    const ended = await runForge(project, ['linear', 'pull'], { env: server.env });
+    expect(ended.stdout).toContain('APP-1 was ended in Linear');
+    expect(await issues(project)).toEqual([]);
+    expect(JSON.parse(project.read('.forge/linear/history/APP-1.json'))).toMatchObject({ state: 'done' });
   });
 
   it('LIN-03 B-75 start, comment and done arrive exactly once, also when every second request fails', async () => {

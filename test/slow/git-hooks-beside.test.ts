@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addRemote, commit, forge, hookFiles, makeCommitted } from '../support/e2e-hooks.js';
@@ -15,47 +15,40 @@ function writeOwn(project: Project, path: string, shebang = '#!/bin/sh\n'): void
 }
 
 describe('forge hooks beside others', () => {
-  it('GIT-03 B-46 is refused beside own scripts, and adds itself to them on request', () => {
-    const project = makeCommitted();
-    writeOwn(project, '.git/hooks/commit-msg');
-    writeOwn(project, '.git/hooks/pre-push', '#!/usr/bin/env bash\n');
-    addRemote(project);
-    const before = hookFiles(project);
-    const refusal = forge(project, 'hooks', 'install');
-    expect(refusal.exitCode).toBe(3);
-    expect(refusal.stderr).toBe(
-      'forge: Nothing was installed: forge would add a marked block to .git/hooks/commit-msg, .git/hooks/pre-push.\n  → forge hooks install --yes\n',
-    );
-    expect(hookFiles(project)).toEqual(before);
-    expect(forge(project, 'hooks', 'install', '--yes').exitCode).toBe(0);
-    const log = join(makeFolder(), 'log');
-    expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
-    expect(readFileSync(log, 'utf8')).toBe('own commit-msg 1\n');
-    const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD'], { env: { OWN_LOG: log } });
-    project.git('commit', '-q', '--no-verify', '--allow-empty', '-m', 'no protocol');
-    expect(push()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('nothing was pushed') });
-    forge(project, 'config', 'set', 'commit.enforce', 'warn');
-    expect(push()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('pushed with problems') });
-    expect(readFileSync(log, 'utf8')).toMatch(/own pre-push 2\n\S+ [0-9a-f]+ refs\/heads/);
-    forge(project, 'hooks', 'uninstall');
-    expect(hookFiles(project)).toMatchObject(before);
-    expect(existsSync(join(project.dir, '.git/hooks/post-merge'))).toBe(false);
-  });
-
-  it('GIT-03 B-46 a folder of hooks in the repository', () => {
-    const project = makeCommitted();
-    writeOwn(project, '.githooks/commit-msg');
-    project.git('config', 'core.hooksPath', '.githooks');
-    const before = hookFiles(project);
-    expect(forge(project, 'hooks', 'install').exitCode).toBe(3);
-    expect(forge(project, 'hooks', 'install', '--yes').exitCode).toBe(0);
-    const log = join(makeFolder(), 'log');
-    commit(project, { OWN_LOG: log });
-    expect(readFileSync(log, 'utf8')).toContain('own commit-msg 1\n');
-    expect(project.read('.forge/git/commits.log')).toContain('Brief description');
-    forge(project, 'hooks', 'uninstall');
-    expect(hookFiles(project)).toEqual(before);
-  });
+  it.each([
+    ['.git/hooks', 'commit-msg pre-push'],
+    ['.githooks', 'commit-msg post-checkout post-commit post-merge pre-push'],
+  ])(
+    'GIT-03 B-46 is refused beside own scripts in %s, and adds itself to them on request',
+    (folder, names) => {
+      const project = makeCommitted();
+      if (folder === '.githooks') project.git('config', 'core.hooksPath', folder);
+      writeOwn(project, `${folder}/commit-msg`);
+      writeOwn(project, `${folder}/pre-push`, '#!/usr/bin/env bash\n');
+      addRemote(project);
+      const before = hookFiles(project);
+      const paths = names.split(' ').map((name) => `${folder}/${name}`);
+      const refusal = forge(project, 'hooks', 'install');
+      expect(refusal.exitCode).toBe(3);
+      expect(refusal.stderr).toBe(
+        `forge: Nothing was installed: forge would add a marked block to ${paths.join(', ')}.\n  → forge hooks install --yes\n`,
+      );
+      expect(hookFiles(project)).toEqual(before);
+      expect(forge(project, 'hooks', 'install', '--yes').exitCode).toBe(0);
+      const log = join(makeFolder(), 'log');
+      expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
+      expect(readFileSync(log, 'utf8')).toBe('own commit-msg 1\n');
+      expect(project.read('.forge/git/commits.log')).toContain('Brief description');
+      const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD'], { env: { OWN_LOG: log } });
+      project.git('commit', '-q', '--no-verify', '--allow-empty', '-m', 'no protocol');
+      expect(push()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('nothing was pushed') });
+      forge(project, 'config', 'set', 'commit.enforce', 'warn');
+      expect(push()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('pushed with problems') });
+      expect(readFileSync(log, 'utf8')).toMatch(/own pre-push 2\n\S+ [0-9a-f]+ refs\/heads/);
+      forge(project, 'hooks', 'uninstall');
+      expect(hookFiles(project)).toEqual(before);
+    },
+  );
 
   it('GIT-03 B-46 husky: its hooks run, and forge’s in them', (context) => {
     const husky = peer('husky', '9.1.7');

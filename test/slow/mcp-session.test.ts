@@ -119,17 +119,24 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect(changedPaths(project).filter((path) => !/short-term|features\.json|\.d\//.test(path))).toEqual([]);
   });
 
-  it('KFR-10 AGT-02 promotes an entry to a note', async () => {
+  it('KFR-04 KFR-10 KFR-14 AGT-04 quotes the KFR, promotes an entry of it, and names what expires', async () => {
     const project = await ready();
-    const { call } = await connect(project, mode);
-    await call('session_start');
-    await call('session_working_memory_update', {
-      operations: [{ op: 'add', kind: 'Constraint', text: 'Dates are UTC' }],
-    });
-    const promoted = await call('session_note_promote', { id: 'kfr-1' });
-    expect(promoted.content[0]?.text).toBe('kfr-1 is a note now, and no longer in the KFR.');
-    expect((await forgeJson<{ entries: [] }>(project, ['kfr', 'list'])).entries).toEqual([]);
+    const { client, call } = await connect(project, mode);
+    await call('session_start', { goal: 'Log out' });
+    const kfr = async (): Promise<string> =>
+      ((await client.readResource({ uri: 'forge://kfr' })).contents[0] as { text: string }).text;
+    expect(await kfr()).toBe('');
+    const operations = [GOAL, { op: 'add', kind: 'Constraint', text: 'Dates are UTC' }];
+    await call('session_working_memory_update', { operations });
+    expect(await kfr()).toContain(HEADER);
+    expect((await call('briefing')).content[0]?.text).toContain(HEADER);
+    const promoted = await call('session_note_promote', { id: 'kfr-2' });
+    expect(promoted.content[0]?.text).toBe('kfr-2 is a note now, and no longer in the KFR.');
+    expect(await forgeJson(project, ['kfr', 'list'])).toMatchObject({ entries: [{ id: 'kfr-1' }] });
     expect(await logOf(project, 'note')).toMatchObject([{ record: { text: 'Dates are UTC' } }]);
+    const turned = await call('focus_set', { task: 'Log in' });
+    expect(turned.content[0]?.text).toContain('Add again those that still hold: kfr-1 (Goal) Logout works');
+    expect((await call('focus_set', { phase: 'BUILD' })).content[0]?.text).not.toContain('warnings');
   });
 
   it('AGT-02 names the next step as a tool, a file or a person, since the client may have no shell', async () => {
@@ -226,16 +233,6 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect((await call('progress_add', { text: 'mine' })).isError).toBeFalsy();
   });
 
-  it('KFR-14 AGT-02 names what expires with another task', async () => {
-    const project = await ready();
-    const { call } = await connect(project, mode);
-    await call('session_start', { goal: 'Log out' });
-    await call('session_working_memory_update', { operations: [GOAL] });
-    const turned = await call('focus_set', { task: 'Log in' });
-    expect(turned.content[0]?.text).toContain('Add again those that still hold: kfr-1 (Goal) Logout works');
-    expect((await call('focus_set', { phase: 'BUILD' })).content[0]?.text).not.toContain('warnings');
-  });
-
   it('AGT-02 offers few tools with annotations, resources, and each record by its id', async () => {
     const project = await ready();
     const { client } = await connect(project, mode);
@@ -268,17 +265,6 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'known']);
     const { contents } = await client.readResource({ uri: `forge://record/${id}` });
     expect((contents[0] as { text: string }).text).toContain('"known"');
-  });
-
-  it('KFR-04 AGT-04 quotes the KFR with its header in a resource and in the briefing', async () => {
-    const { client, call } = await connect(await ready(), mode);
-    await call('session_start');
-    const kfr = async (): Promise<string> =>
-      ((await client.readResource({ uri: 'forge://kfr' })).contents[0] as { text: string }).text;
-    expect(await kfr()).toBe('');
-    await call('session_working_memory_update', { operations: [GOAL] });
-    expect(await kfr()).toContain(HEADER);
-    expect((await call('briefing')).content[0]?.text).toContain(HEADER);
   });
 });
 

@@ -43,6 +43,12 @@ async function commits(desk: Desk, count: number): Promise<void> {
 
 const FLOWS: Flows = {
   kept: {
+    'stash push -u, appends meanwhile, and pop': async (desk) => {
+      await stashed(desk, '-u');
+      await desk.record();
+      desk.commit();
+      desk.git('stash', 'pop', '-q');
+    },
     'a conflict in the code, resolved by --ours': async (desk) => {
       for (const branch of ['feature', 'main']) {
         desk.git('switch', '-q', ...(branch === 'main' ? [] : ['-c']), branch);

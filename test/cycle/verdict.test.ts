@@ -50,9 +50,11 @@ describe('the line of a cycle', () => {
     );
   });
 
-  it('GOV-04 GOV-01 names a test that could not run, and why', () => {
+  it('GOV-04 GOV-05 GOV-01 names a test that failed or could not run, and why', () => {
     const evidence = [{ feature: 'B', argv: ['uv', 'run'], exit_code: 0, not_run: 'no test ran' }];
     expect(line({ evidence })).toContain(', uv run could not run (B, no test ran), ');
+    const failed = [{ feature: 'A', argv: ['test', '-f', 'done'], exit_code: 1 }];
+    expect(line({ evidence: failed })).toContain(', test -f done failed (A, exit 1), ');
   });
 
   it.each([

@@ -121,9 +121,16 @@ describe('what the command may not change', () => {
 
   it('GOV-01 names a breach of the builder, and leaves a new feature', async () => {
     const project = await ready();
-    const script = 'forge memory record --task x --exit-code 0; forge feature add C c';
-    expect(await violate(project, script)).toEqual([expect.stringContaining('A builder may not')]);
+    await forgeJson(project, ['session', 'start']);
+    const script = `forge memory record --task x --exit-code 0; forge feature add C c
+      forge progress add 'ask bob@corp-mail.org'`;
+    expect(await violate(project, script)).toEqual([
+      expect.stringContaining('(rule email)'),
+      expect.stringContaining('A builder may not'),
+    ]);
     expect(storedFeature(project, 'C')).toMatchObject({ name: 'c' });
+    // An older breach is nobody's any more.
+    expect((await cycle(project, sh('touch done'))).classification).toBe('SUCCESS');
   });
 
   it('GOV-01 names a new script, which no person approved, and removes no file that a new test names', async () => {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { MARK, ready, refusal, sh, storedCycles, trust } from '../support/cycles.js';
-import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { forgeJson, runBinary, startBinary } from '../support/forge.js';
 import { isAlive } from '../support/kills.js';
 import { follow, type Project } from '../support/project.js';
 
@@ -77,28 +77,6 @@ describe('an interrupted cycle', () => {
       expect(project.has(MARK)).toBe(false);
     },
   );
-
-  it('GOV-03 is recorded once, at any stage', async () => {
-    const project = await ready();
-    const child = startBinary(project.dir, ['cycle', '--', 'sleep', '1000']);
-    const { ended } = follow(child);
-    await until(() => stageOf(project) === 'execution');
-    child.kill('SIGKILL');
-    await ended;
-    const mark = project.json<Record<string, unknown>>(MARK);
-    const stages = ['supervisor', 'governance', 'environment', 'task', 'evaluation', 'memory'];
-    for (const [i, stage] of stages.entries()) {
-      const key = `${i}`.repeat(16);
-      project.write(MARK, JSON.stringify({ ...mark, key, stage }));
-      await runForge(project, ['cycle', '--', 'true']);
-      // A kill after the record and before the mark was gone.
-      project.write(MARK, JSON.stringify({ ...mark, key, stage: 'memory' }));
-      await runForge(project, ['cycle', '--', 'true']);
-      const all = await storedCycles(project);
-      expect(all.filter(({ execution }) => execution.key === key).length).toBe(1);
-    }
-    expect((await storedCycles(project)).length).toBe(3 * stages.length);
-  });
 
   it('GOV-02 in the sleep of a loop loses nothing; --resume continues', async () => {
     const project = await ready();

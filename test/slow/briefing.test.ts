@@ -6,7 +6,7 @@ import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { full, unmarked } from '../support/full-briefing.js';
 import { patch } from '../support/kfrs.js';
 import { HUMAN } from '../support/memory.js';
-import { commitAll, type Project, projectAt, run } from '../support/project.js';
+import { type Project, projectAt, run } from '../support/project.js';
 
 describe('forge briefing', () => {
   it('SES-03 keeps the budget, and reports what was cut and what shows it', async () => {
@@ -191,26 +191,5 @@ describe('forge briefing', () => {
     await forgeJson(dana, ['session', 'end', '--next', 'release']);
     bring();
     expect(await steps(kim)).toEqual(['release', 'release']);
-  });
-
-  it('SES-03 hands over what a clone with fewer sessions left, which the others did not know of', async () => {
-    const kim = await makeForge();
-    commitAll(kim);
-    const dana = { ...kim, dir: `${kim.dir}-dana` };
-    kim.git('clone', '-q', kim.dir, dana.dir);
-    onTestFinished(() => rmSync(dana.dir, { recursive: true, force: true }));
-    const work = async (place: Project, next: string) => {
-      await forgeJson(place, ['session', 'start', '--task', 't']);
-      await forgeJson(place, ['session', 'end', '--next', next]);
-    };
-    await work(kim, 'bisect');
-    await work(dana, 'translate');
-    await work(dana, 'print');
-    run(dana.dir, 'git', ['pull', '-q', '--no-rebase']);
-    const { sections } = await forgeJson<Briefing>(dana, ['briefing']);
-    expect(sections.find(({ key }) => key === 'next')?.items).toEqual([
-      expect.stringMatching(/^print /),
-      expect.stringMatching(/^bisect /),
-    ]);
   });
 });

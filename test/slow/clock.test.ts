@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StartedSession } from '../../src/index.js';
-import { agent, fixedClock, forgeJson, runBinary, runForge } from '../support/forge.js';
+import { fixedClock, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { FEATURES, KNOWLEDGE, makeForge, PROGRESS } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
@@ -66,21 +65,6 @@ describe('the clock', () => {
     world.set('2026-03-01T12:00:00.000Z');
     await forgeJson(project, ['session', 'end', '--no-commit'], { world });
     expect((await session(project, '2026-03-01T11:00:00.000Z', 'go on')).join()).toMatch(/^clock\.skew/);
-  });
-
-  it('B-67 --resume latest and the order of sessions use the counter, not the date', async () => {
-    const project = await makeForge();
-    for (const at of AT.slice(0, 5)) await session(project, at, 'done');
-    const left = { ...fixedClock('1970-01-01T00:00:00.000Z'), holder: agent('left') };
-    await forgeJson(project, ['session', 'start', '--task', 'half done'], { world: left });
-    await forgeJson(project, ['session', 'start', '--take-over'], {
-      world: { ...fixedClock(AT[0]), liveness: () => 'alive' },
-    });
-    await forgeJson(project, ['session', 'discard']);
-    const { session: resumed } = await forgeJson<StartedSession>(project, 'session start --resume latest', {
-      world: fixedClock(AT[1]),
-    });
-    expect(resumed.resumed_from).toBe('1970-01-01-session-001');
   });
 
   it('B-67 other commands work at any time, and times are RFC 3339 in UTC', async () => {

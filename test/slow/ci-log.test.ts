@@ -49,18 +49,6 @@ describe('forge ci: the log', () => {
     expect(JSON.parse(stdout).checks[2].findings[0].file).toBe(name);
   });
 
-  it('GIT-07 has annotations for GitHub, and plain lines for GitLab', async () => {
-    const project = await ready();
-    project.write('src/key.js', `${SAMPLES.secret()}\n`);
-    const sha = commit(project);
-    const github = await text(project, [], { GITHUB_ACTIONS: 'true' });
-    expect(github.stdout).toContain(
-      `\n::error file=src/key.js,line=1,title=forge guard ${sha.slice(0, 10)}::`,
-    );
-    const gitlab = await text(project, [], { GITLAB_CI: 'true' });
-    expect(gitlab.stdout).toMatch(/^✗ guard.*\n(?: {4}.*\n)+✓ features/m);
-  });
-
   it('GIT-07 --junit writes a complete file, also in a new folder', async () => {
     const project = await ready();
     commit(project, '[FORGE] No <protocol> & "so on"\n\n## Why\nx\n');
@@ -120,7 +108,8 @@ describe('forge ci: whose messages are checked', () => {
     const project = await ready();
     const sha = commit(project, AGENT);
     commit(project, 'Quick fix\n');
-    const { stdout } = await text(project, ['--range', 'HEAD~2..HEAD', '--format', 'github']);
+    const github = { GITHUB_ACTIONS: 'true' };
+    const { stdout } = await text(project, ['--range', 'HEAD~2..HEAD'], github);
     expect(stdout).toMatch(
       /^! commits {6}2 commits in HEAD~2\.\.HEAD \(--range\), 1 need not follow the protocol\n/,
     );

@@ -133,19 +133,6 @@ describe('the invariants of architecture.md in the briefing', () => {
       );
   });
 
-  it('KNO-03 SES-03 are cut to the budget, and it says so', async () => {
-    const rules = Array.from({ length: 500 }, (_, n) => `- Rule ${n} holds for every part of it\n`).join('');
-    const project = await written(`## Invariants\n${rules}`);
-    const { omitted, text } = await brief(project, '--budget', '300');
-    expect(omitted).toContainEqual({
-      section: `Invariants of the architecture, ${STATED}`,
-      items: expect.any(Number),
-      command: 'forge architecture show',
-    });
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1200);
-    expect(text).toContain('  Rule 0 holds');
-  });
-
   it('KNO-03 LTM-13 with a secret are shown without it', async () => {
     const secret = SAMPLES.secret();
     const project = await written(`## Invariants\n\n- first\n- The key is ${secret}\n- last\n`);

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
-import { BIN } from '../support/forge.js';
+import { BIN, copyForge } from '../support/forge.js';
 import {
   commitAll,
   follow,
@@ -34,26 +34,16 @@ const BUNDLES = ['daily', 'full'] as const;
 const start = (bin: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   run(makePlainProject().dir, process.execPath, [bin, ...args], { env });
 
-/** A copy whose files may be changed. */
-function copy(): { home: string; bin: string } {
-  const home = makeFolder();
-  for (const part of ['bin', 'dist/cli', 'templates', 'package.json']) {
-    mkdirSync(join(home, part, '..'), { recursive: true });
-    cpSync(join(root, part), join(home, part), { recursive: true });
-  }
-  return { home, bin: join(home, 'bin/forge.js') };
-}
-
 describe('the built command line', () => {
   it('answers --version without a bundle', () => {
-    const { home, bin } = copy();
+    const { home, bin } = copyForge();
     rmSync(join(home, 'dist'), { recursive: true });
     for (const flag of ['--version', '-V'])
       expect(start(bin, [flag])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+/) });
   });
 
   it('runs the same command from either bundle', () => {
-    const { home, bin } = copy();
+    const { home, bin } = copyForge();
     rmSync(join(home, 'dist/cli/full.cjs'));
     // An agent's hook takes every word.
     const daily = GROUPS.filter(
@@ -92,7 +82,7 @@ describe('the built command line', () => {
   });
 
   it('loads simple-git only to end a session, and execa only to run a command', () => {
-    const { home, bin } = copy();
+    const { home, bin } = copyForge();
     const file = join(home, 'dist/cli/simple-git.cjs');
     rmSync(join(home, 'dist/cli/execa.cjs'));
     const project = makeForgeRepository();
@@ -111,7 +101,7 @@ describe('the built command line', () => {
   });
 
   it.each(BUNDLES)('reports a missing, empty or truncated %s bundle, exit 6', (name) => {
-    const { home, bin } = copy();
+    const { home, bin } = copyForge();
     const file = join(home, 'dist/cli', `${name}.cjs`);
     const damages: [string, () => void][] = [
       // Valid JavaScript that never starts the command line.
@@ -131,7 +121,7 @@ describe('the built command line', () => {
   });
 
   it('reports missing templates, exit 6', () => {
-    const { home, bin } = copy();
+    const { home, bin } = copyForge();
     rmSync(join(home, 'templates'), { recursive: true });
     const { exitCode, stderr } = start(bin, ['help', 'kfr']);
     expect([exitCode, stderr]).toEqual([

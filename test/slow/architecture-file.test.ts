@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ShownArchitecture } from '../../src/index.js';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { BIN, expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import { makeForge, makePlainForge } from '../support/forge-project.js';
 import { commitAll, follow, makeFolder, type Project, projectAt, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
@@ -118,21 +118,9 @@ describe('an editor without a shell', () => {
   });
 });
 
-const STATED = 'stated in the repository; a person approves them with forge trust';
+const _STATED = 'stated in the repository; a person approves them with forge trust';
 
 describe('the invariants of architecture.md in the briefing', () => {
-  it('KNO-03 SES-03 are in the briefing and in the output of session start, each rule once', async () => {
-    const project = await written(`\ufeff${TEXT.replaceAll('\n', '\r\n')}`);
-    await forgeJson(project, ['knowledge', 'add', 'invariant', 'prices are INTEGERS, in cents.']);
-    await forgeJson(project, ['knowledge', 'add', 'invariant', 'The API is versioned']);
-    const { stdout } = await runForge(project, ['session', 'start']);
-    const { text } = await brief(project);
-    for (const shown of [stdout, text])
-      expect(shown).toContain(
-        `Invariants of the architecture, ${STATED}\n  Prices are integers, in cents\n  Nothing but \`store/\` writes files\n\nOther invariants, ${STATED}\n  The API is versioned\n`,
-      );
-  });
-
   it('KNO-03 LTM-13 with a secret are shown without it', async () => {
     const secret = SAMPLES.secret();
     const project = await written(`## Invariants\n\n- first\n- The key is ${secret}\n- last\n`);
@@ -177,9 +165,10 @@ describe('forge architecture edit', () => {
     const project = await written(TEXT);
     const { exitCode, stdout } = await edit(project, 'sed -i s/cents/öre/');
     expect([exitCode, stdout]).toEqual([0, `✓ ${FILE}  2 invariants for every briefing\n`]);
-    expect(project.read(FILE)).toBe(TEXT.replace('cents', 'öre'));
     expect((await edit(project, 'true')).stdout).toBe(`${FILE} is as it was\n`);
-    expect(draftsOf(project)).toEqual([]);
+    expect((await edit(project, 'false')).exitCode).toBe(6);
+    await expectError(project, ['architecture', 'edit', '-'], '2 architecture.empty', { stdin: ' \n' });
+    expect([project.read(FILE), draftsOf(project)]).toEqual([TEXT.replace('cents', 'öre'), []]);
   });
 
   it('KNO-03 loses nothing that an editor writes after it returned', async () => {
@@ -191,38 +180,6 @@ describe('forge architecture edit', () => {
     project.write('go', '');
     await expect.poll(() => project.has('done')).toBe(true);
     expect(project.read(FILE)).toBe(`${TEXT}- late\n`);
-  });
-
-  it('KNO-03 accepts a file or stdin instead of an editor, so that an agent can use it', async () => {
-    const project = await makeForge();
-    const { stdout } = await runForge(project, ['architecture', 'edit', '-', '--json'], { stdin: TEXT });
-    expect(JSON.parse(stdout)).toMatchObject({
-      path: FILE,
-      changed: true,
-      invariants: ['Prices are integers, in cents', 'Nothing but `store/` writes files'],
-    });
-    project.write('new.md', '# Other\n');
-    expect(await forgeJson(project, ['architecture', 'edit', 'new.md'])).toMatchObject({ invariants: [] });
-    expect(project.read(FILE)).toBe('# Other\n');
-    const before = snapshot(project.dir);
-    await runForge(project, ['architecture', 'edit', '-', '-n'], { stdin: TEXT });
-    await edit(project, 'false', '-n');
-    expect(snapshot(project.dir)).toEqual(before);
-  });
-
-  it('KNO-03 reports in one line what an editor requires', async () => {
-    const project = await written(TEXT);
-    expect(await forgeError(project, ['architecture', 'edit'])).toMatchObject({
-      exitCode: 2,
-      code: 'architecture.no_terminal',
-      hint: expect.stringContaining('forge architecture edit FILE'),
-    });
-    await expectError(project, ['architecture', 'edit', '-'], '2 architecture.empty', { stdin: ' \n' });
-    await expectError(project, ['architecture', 'edit', 'nowhere.md'], '2');
-    const none = await edit(project, 'false');
-    expect(none.exitCode).toBe(6);
-    expect(none.stderr).toContain('ended with 1; nothing was changed');
-    expect([project.read(FILE), draftsOf(project)]).toEqual([TEXT, []]);
   });
 
   it('KNO-03 LTM-13 refuses a secret with its line; the file is unchanged, and the message says where the text is', async () => {

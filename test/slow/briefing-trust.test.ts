@@ -20,7 +20,10 @@ describe('rules in the briefing', () => {
     await runForge(project, ['knowledge', 'add', 'invariant', 'Ids are never reused']);
     const before = await briefing(project);
     expect(before.text.indexOf('Prices are in cents')).toBeGreaterThan(before.text.indexOf('--- data '));
-    expect(before.text).toContain('stated in the repository; a person approves them with forge trust');
+    for (const title of ['Invariants of the architecture', 'Other invariants'])
+      expect(before.text).toContain(
+        `\n${title}, stated in the repository; a person approves them with forge trust\n`,
+      );
     expect((await runForge(project, ['trust', '--yes'], PERSON)).exitCode).toBe(0);
     const after = await briefing(project);
     expect(itemsOf(after, 'rules')).toEqual(['Prices are in cents', 'Ids are never reused']);

@@ -13,17 +13,10 @@ describe('forge checkpoint verify', () => {
     [
       'the tag moved',
       'moved',
-      (project) =>
-        project.git(
-          'tag',
-          '-f',
-          '-a',
-          'checkpoint/X-v1',
-          '-m',
-          contentsOf(project, 'checkpoint/X-v1'),
-          '--cleanup=verbatim',
-          'HEAD',
-        ),
+      (project) => {
+        const contents = contentsOf(project, 'checkpoint/X-v1');
+        project.git('tag', '-f', '-a', 'checkpoint/X-v1', '-m', contents, '--cleanup=verbatim', 'HEAD');
+      },
     ],
     [
       'the tag was made lightweight',
@@ -97,29 +90,6 @@ describe('forge checkpoint verify', () => {
 });
 
 describe('forge checkpoint list and show', () => {
-  it('GIT-05 shows one with or without checkpoint/, and rejects an invalid name', async () => {
-    const project = await makeForge();
-    const made = await create(project, 'X', '-m', 'It works');
-    for (const tag of ['X-v1', 'checkpoint/X-v1'])
-      expect(await forgeJson(project, ['checkpoint', 'show', tag])).toMatchObject({
-        tag: 'checkpoint/X-v1',
-        state: 'ok',
-        commit: made.commit,
-        file: fileOf('X-v1'),
-        ledger: made.ledger,
-      });
-    expect((await runForge(project, ['checkpoint', 'show', 'X-v1'])).stdout).toContain('It works');
-    const colored = await runForge(project, ['checkpoint', 'show', 'X-v1', '--color', 'always']);
-    expect(colored.stdout).toContain('\u001b[32mok\u001b');
-    expect(await forgeError(project, ['checkpoint', 'show', 'x-v1'])).toMatchObject({
-      exitCode: 2,
-      code: 'checkpoint.unknown',
-      hint: 'forge checkpoint list',
-    });
-    for (const tag of ['--', 'X', 'X-v1\n', '../X-v1', '-n'])
-      expect((await runForge(project, ['checkpoint', 'show', '--', tag])).exitCode).toBe(2);
-  });
-
   it('GIT-05 marks a tag that forge did not make', async () => {
     const project = await makeForge();
     project.git('tag', '-a', 'checkpoint/SX9-123-v1', '-m', 'Working ATLAS-NATS connection');

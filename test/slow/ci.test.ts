@@ -17,30 +17,6 @@ import { makeFolder, makePlainProject, makeRepository, run } from '../support/pr
 import { SAMPLES } from '../support/samples.js';
 
 describe('forge ci', () => {
-  it('GIT-07 no problems: exit 0, five checks in order, nothing is written', async () => {
-    const project = await ready();
-    const before = snapshot(project.dir);
-    const { stdout, stderr, exitCode } = await text(project, []);
-    expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout.split('\n')).toEqual([
-      '✓ commits      1 commit in HEAD^1..HEAD (the last commit)',
-      '✓ memory       1 record',
-      '✓ guard        2 added places in 1 commit',
-      '✓ features     0 of 0 features passing',
-      '✓ checkpoints  0 checkpoints',
-      'forge ci: no problems',
-      '',
-    ]);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
-    const report = await ci(project);
-    expect(report).toMatchObject({
-      ok: true,
-      exitCode: 0,
-      range: 'HEAD^1..HEAD',
-      range_from: 'the last commit',
-    });
-  });
-
   it('GIT-07 a builder may run it, and it runs while memory is halted', async () => {
     const project = await ready();
     expect((await ci(project, [], { FORGE_ROLE: 'builder' })).exitCode).toBe(0);
@@ -57,22 +33,10 @@ describe('forge ci', () => {
 
   it.each([
     ['--format', 'pink'],
-    ['--template', 'jenkins'],
     ['--range', '--output=x'],
-    ['--range', 'no-such..HEAD'],
     ['--range', ''],
   ])('GIT-07 %s %j: exit 2, one line', async (flag, value) => {
     await expectError(await ready(), ['ci', flag, value], '2', { env: NOWHERE });
-  });
-
-  it.each(['github', 'gitlab'])('GIT-07 --template %s works with and without .forge/', async (system) => {
-    const { stdout, exitCode } = await runForge(makePlainProject(), ['ci', '--template', system]);
-    expect(exitCode).toBe(0);
-    for (const words of ['forge ci --junit forge-ci.xml', /fetch-depth: 0|GIT_DEPTH: "0"/])
-      expect(stdout).toMatch(words);
-    expect(stdout).not.toContain('\t');
-    // A push to master must not pass unchecked.
-    if (system === 'github') expect(stdout).toContain('branches: [main, master, trunk]');
   });
 
   it.each([

@@ -16,7 +16,7 @@ import {
   THEIRS,
   unmerged,
 } from '../support/fixes.js';
-import { forgeError, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { forgeError, runBinary, runForge, startBinary } from '../support/forge.js';
 import {
   CONFIG,
   differences,
@@ -57,17 +57,6 @@ describe('LAY-09 forge doctor --fix', () => {
     const problem = expect.stringContaining('halted');
     expect([exitCode, fixes[0]]).toMatchObject([1, { done: false, problem }]);
     expect(project.read(FILE)).toBe(before);
-  });
-
-  it('every command that reads the file names it', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    git(project, 'merge', 'other');
-    const next = ['forge doctor', 'git status   # a merge is in progress'];
-    expect((await forgeJson(project, [])).next).toEqual(next);
-    for (const args of [['feature', 'list'], ['next'], ['briefing'], ['session', 'start']]) {
-      const hint = expect.stringContaining('forge doctor --fix');
-      expect(await forgeError(project, args)).toMatchObject({ code: 'file.conflict', hint });
-    }
   });
 
   it('leaves a file that somebody resolved by hand to git', async () => {

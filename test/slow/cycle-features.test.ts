@@ -94,13 +94,10 @@ describe('features that the command changed', () => {
     expect(result.report?.features_passing).toBe(4);
   });
 
-  it.each([
-    ['ignored by .gitignore', '.gitignore', '/node_modules/\n'],
-    ['excluded by .git/info/exclude', '.git/info/exclude', 'node_modules\n'],
-  ])('GOV-01 what passed is run again when all that broke it is %s', async (_name, file, text) => {
+  it('GOV-01 what passed is run again when git ignores all that broke it', async () => {
     const project = await readyBoth();
     project.write('node_modules/dep.js', '');
-    project.write(file, text);
+    project.write('.git/info/exclude', 'node_modules\n');
     await forgeJson(project, 'feature add --no-run C c --test "test -f node_modules/dep.js"');
     await forgeJson(project, ['feature', 'verify', 'C']);
     project.write('done', '');

@@ -59,7 +59,7 @@ function stub(): { env: NodeJS.ProcessEnv; wasCalled: () => boolean } {
 describe.each(NAMES)('before an edit by %s', (name) => {
   const { before, call } = AGENTS[name] as (typeof AGENTS)[string];
 
-  it('AGT-01 refuses a file of memory under any spelling of its path, and names the command to use', async () => {
+  it('AGT-01 refuses a file of memory under any spelling of its path, names the command to use, and is silent about other files', async () => {
     const project = await makeForge();
     for (const path of [
       project.path('.forge/memory/long-term/knowledge.json'),
@@ -71,10 +71,6 @@ describe.each(NAMES)('before an edit by %s', (name) => {
       expect(stdout).toMatch(/deny/);
       expect(reasonIn(stdout)).toContain('forge learn "TEXT" --as success');
     }
-  });
-
-  it('AGT-01 is silent about other files, scratch files and artifacts', async () => {
-    const project = await makeForge();
     const memory = '.forge/memory';
     for (const path of [
       'src/memory.ts',
@@ -85,17 +81,13 @@ describe.each(NAMES)('before an edit by %s', (name) => {
       expect(run(project, lineOf(name, before), call(path)), path).toMatchObject(SILENT);
   });
 
-  it('AGT-01 starts forge only when the call names memory', async () => {
+  it('AGT-01 starts forge only when the call names memory, and is silent without one on the PATH', async () => {
     const project = await makeForge();
     const other = stub();
     run(project, lineOf(name, before, 'forge'), call('src/app.ts'), other.env);
     expect(other.wasCalled()).toBe(false);
     run(project, lineOf(name, before, 'forge'), call('.forge/memory/x'), other.env);
     expect(other.wasCalled()).toBe(true);
-  });
-
-  it('AGT-01 is silent in every hook without forge on the PATH', async () => {
-    const project = await makeForge();
     const nowhere = { PATH: '/usr/bin:/bin' };
     // The loop that looks for .forge must end for a relative project folder.
     for (const env of [nowhere, { ...nowhere, CLAUDE_PROJECT_DIR: 'C:' }])

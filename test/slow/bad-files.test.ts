@@ -152,8 +152,12 @@ describe('bad kinds of files', () => {
 });
 
 const JSON_FILES = FILES.filter(({ path }) => path !== CONFIG);
-/** More keys than a file may have. */
-const KEYS = `{${Array.from({ length: 250_000 }, (_, i) => `"${i}":1`).join(',')}}`;
+/** Too deep, too long, and with more keys than a file may have. */
+const hugeJson = (): string[] => [
+  '{"a":'.repeat(100_000),
+  `{"schema_version":"1.0","x":"${'a'.repeat(50_000_000)}"}`,
+  ...[250_000, 1_000_000].map((length) => `{${Array.from({ length }, (_, i) => `"${i}":1`).join(',')}}`),
+];
 
 describe('bad bytes in state files', () => {
   it('B-13 a byte-order mark, UTF-16 and bytes that are no UTF-8: exit 4 with the byte offset', async () => {
@@ -237,13 +241,7 @@ describe('bad bytes in state files', () => {
     const parse = vi.spyOn(JSON, 'parse');
     onTestFinished(() => parse.mockRestore());
     const million = Array.from({ length: 1_000_000 }, (_, i) => i);
-    const json = [
-      '['.repeat(100_000),
-      '{"a":'.repeat(100_000),
-      `{"schema_version":"1.0","x":"${'a'.repeat(50_000_000)}"}`,
-      `{${million.map((i) => `"k${i}":1`).join(',')}}`,
-      KEYS,
-    ];
+    const json = ['['.repeat(100_000), ...hugeJson()];
     const toml = [
       `a = ${'['.repeat(100_000)}`,
       `a${'.a'.repeat(100_000)} = 1`,
@@ -267,12 +265,7 @@ describe('bad bytes in state files', () => {
   it('B-15 nor does it take memory: below 100 MB in all', async () => {
     const project = await prepared(makePlainForge);
     const env = peakTo(project.path('peak'));
-    for (const text of [
-      '{"a":'.repeat(100_000),
-      `{"schema_version":"1.0","x":"${'a'.repeat(50_000_000)}"}`,
-      `{${Array.from({ length: 1_000_000 }, (_, i) => `"${i}":1`).join(',')}}`,
-      KEYS,
-    ]) {
+    for (const text of hugeJson()) {
       project.write(FEATURES, text);
       expect(runBinary(project.dir, ['feature', 'list'], { env }).exitCode).toBe(4);
       expect(Number(project.read('peak')) / 1024).toBeLessThan(100);

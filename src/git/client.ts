@@ -380,6 +380,14 @@ export const isNoRange = (stderr: string): boolean =>
 
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [
+    /index file (?:corrupt|smaller than expected)|bad (?:index file sha1 )?signature/,
+    'rm "$(git rev-parse --git-path index)" && git reset   # makes a new index; your files stay as they are',
+  ],
+  [
+    /object .* is corrupt|missing object/,
+    'git fsck   # names the damaged files: move them away; git fetch --refetch gets them again from a remote',
+  ],
+  [
     /promisor remote|bad tree object|unable to read tree/,
     'git fetch --refetch --no-filter   # a clone made with --filter lacks parts of its history',
   ],

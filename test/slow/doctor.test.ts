@@ -269,19 +269,11 @@ describe('a rollback that waits', () => {
 });
 
 describe('forge doctor about git hooks', () => {
-  it('GIT-03 reports missing hooks and missing programs', async () => {
+  it('GIT-03 reports missing hooks', async () => {
     const project = await makeForge();
     expect(await found(project)).toEqual(["advisory: git's hooks are not installed → forge hooks install"]);
     await forgeJson(project, ['hooks', 'install']);
     expect(await found(project)).toEqual([]);
-    const script = project.read(SCRIPT);
-    for (const name of ['forge_node', 'forge_program']) {
-      project.write(SCRIPT, script.replace(new RegExp(`^${name}=.*$`, 'm'), `${name}='/gone/it'\\''s'`));
-      expect(await found(project)).toEqual([
-        "degraded: git's hooks start /gone/it's, which does not exist → forge hooks install",
-      ]);
-    }
-    project.write(SCRIPT, script);
     rmSync(project.path('.git/hooks/commit-msg'));
     expect(await found(project)).toEqual(['degraded: commit-msg: not installed → forge hooks install']);
     rmSync(project.path(SCRIPT));

@@ -376,7 +376,7 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     rmSync(project.path(path));
     project.write(path, 'garbage');
     const { exitCode, stderr } = await runForge(project, ['memory', 'verify']);
-    expect([exitCode, stderr]).toEqual([6, expect.stringMatching(`${path}\\) is corrupt`)]);
+    expect([exitCode, stderr]).toEqual([6, expect.stringMatching(`${path}\\) is corrupt\n  → git fsck `)]);
     const { stdout } = await runForge(project, ['doctor']);
     expect(stdout.match(/is corrupt/g)).toHaveLength(1);
     rmSync(project.path(path));

@@ -28,15 +28,17 @@ describe('forge status', () => {
     expect(components[3]).toEqual({ name: 'git', color: 'neutral', reasons, fix: [] });
   });
 
-  it('SES-06 B-39 a session ends without its commit when the index is damaged, and git says which file it is', async () => {
+  it('SES-06 B-39 a session ends without its commit when the index is damaged, and how to rebuild it is named', async () => {
     const project = await makeForge();
     commitAll(project);
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['log', 'some work']);
     project.write('.git/index', 'garbage');
     const ended = await runForge(project, ['session', 'end']);
-    expect([ended.exitCode, ended.stdout]).toEqual([0, expect.stringContaining('index')]);
-    expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(6);
+    const rebuild = 'rm "$(git rev-parse --git-path index)" && git reset ';
+    expect([ended.exitCode, ended.stdout]).toEqual([0, expect.stringContaining(`(${rebuild}`)]);
+    const verified = await runForge(project, ['memory', 'verify']);
+    expect([verified.exitCode, verified.stderr]).toEqual([6, expect.stringContaining(`\n  → ${rebuild}`)]);
   });
 
   it('VIS-01 --short is one line for a prompt; nothing outside a forge', async () => {

@@ -220,7 +220,11 @@ describe('situations that forge recover leaves to a human', () => {
     await expectAlert(project, 'checkpoint', /^checkpoint\/APP-1-v1 is unverified/);
     expect((await plan(project, '--to', 'APP-1-v1')).rules[0]).toMatchObject({ holds: false });
     project.git('tag', '-d', CHECKPOINT);
-    await expectAlert(project, 'checkpoint', /is missing/);
+    await expectAlert(
+      project,
+      'checkpoint',
+      /^checkpoint\/APP-1-v1 is missing: its tag is gone, was not fetched, or is another repository's$/,
+    );
     project.git('update-ref', `refs/tags/${CHECKPOINT}`, tag);
     expect((await plan(project)).decision).toBe('continue');
     await expectError(project, ['recover', '--plan', '--to', 'nope-v1'], '2 checkpoint.unknown');

@@ -4,7 +4,6 @@ import {
   type Ended,
   expectSessionCommit,
   makeForgeRepository,
-  typed,
   typedJson,
   workAndEnd,
 } from '../support/typed.js';
@@ -57,14 +56,5 @@ describe('unusual names', () => {
     expect(project.git('ls-files', '.forge/memory/short-term')).toBe('');
     expect(changedPaths(project)).toEqual([]);
     expect(project.has('pwned')).toBe(false);
-  });
-
-  it('B-42 escapes commit subjects', () => {
-    const project = makeForgeRepository();
-    const message = 'red \u001b[31m and \u001b]0;title\u0007\n';
-    project.git('commit', '--allow-empty', '--cleanup=verbatim', '-qm', message);
-    const briefing = typed(project, ['session', 'start']);
-    expect(briefing).not.toContain('\u001b');
-    expect(briefing).toContain('red <U+001B>[31m');
   });
 });

@@ -249,19 +249,6 @@ describe('forge undo', () => {
     expect((await runForge(project, hint.replace('forge ', ''))).stdout).toContain('Keep this');
   });
 
-  it('GIT-09 the redo of a rollback is refused after a newer commit', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
-    await recover(project);
-    await undoLast(project);
-    commitAll(project, 'Since then');
-    project.write('src/newer.js', 'newer\n');
-    commitAll(project, 'Newer');
-    const newer = files(project);
-    await expectError(project, ['undo'], '3 recover.newer');
-    expect(files(project)).toEqual(newer);
-  });
-
   it('GIT-09 says what it brings back or takes away, also with --dry-run and in the list of backups', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'F-1', 'One', '--no-run']);

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { Reverified } from '../../src/index.js';
 import { claude } from '../support/agent-hooks.js';
-import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { forgeJson, runForge, startBinary } from '../support/forge.js';
 import { FEATURES, makeForge, storedFeature } from '../support/forge-project.js';
 import { expectEnded } from '../support/kills.js';
 import { logOf } from '../support/memory.js';
@@ -204,15 +204,6 @@ async function begun(project: Project): Promise<void> {
   await expect.poll(() => isThere(project, 'main.pid')).toBe(true);
 }
 
-/** Ends what is left of a killed forge's test. forge's own watch may have done that already. */
-function endGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'ESRCH' });
-  }
-}
-
 const statusOf = (project: Project, id: string): unknown =>
   typedJson(project, ['feature', 'show', id]).status;
 
@@ -234,20 +225,6 @@ describe.skipIf(process.platform !== 'linux')('session start --reverify that is 
       ]);
       expect(typed(project, ['session', 'start'])).toContain('Task: A: First');
     }
-  });
-
-  it('SES-11 leaves memory whole when it is killed, and the next start works', async () => {
-    const project = hanging();
-    const child = startBinary(project.dir, START);
-    const ended = new Promise((done) => child.on('close', (_code, by) => done(by)));
-    await begun(project);
-    child.kill('SIGKILL');
-    expect(await ended).toBe('SIGKILL');
-    endGroup(Number(project.read('main.pid')));
-    expect(project.has(SESSION)).toBe(false);
-    expect(runBinary(project.dir, ['memory', 'verify'])).toMatchObject({ exitCode: 0 });
-    project.git('clean', '-qf', '--', 'hang');
-    expect(typed(project, START)).toMatch(/started\n {2}✓ .*\n {2}✓ /);
   });
 });
 

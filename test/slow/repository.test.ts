@@ -49,7 +49,7 @@ describe('without a repository, or in another one', () => {
     bare.git('init', '-q', '--bare');
     for (const place of [nested, bare]) {
       const before = fingerprint(place.dir);
-      for (const args of ['session start', 'progress add x', 'feature list', 'checkpoint create X'])
+      for (const args of ['session start', 'progress add x', 'feature list', 'status', 'checkpoint create X'])
         expect(typedError(place, args)).toMatchObject({
           exitCode: 2,
           code: 'not_a_forge',

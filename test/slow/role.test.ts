@@ -227,11 +227,7 @@ describe('FORGE_ROLE', () => {
     const project = await ready();
     for (const args of [
       ['knowledge', 'add', 'invariant', 'x'],
-      ['config', 'set', 'briefing.budget', '500'],
-      ['memory', 'record', '--task', 'A', '--exit-code', '0'],
       ['memory', 'verify'],
-      ['note', 'add', 'x'],
-      ['session', 'start'],
     ]) {
       const error = await forgeError(project, args, { env: { FORGE_ROLE: role } });
       expect([args, error.exitCode, error.code]).toEqual([args, 2, 'role.unknown']);

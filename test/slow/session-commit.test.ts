@@ -131,6 +131,7 @@ function makeTrap(): { program: string; sprung(): string[] } {
 function useAllOfGit(project: Project): void {
   const ended = workAndEnd(project);
   typed(project, ['briefing']);
+  typed(project, ['status']);
   expectSessionCommit(project, ended);
 }
 

@@ -152,23 +152,17 @@ describe('a session as a cycle', () => {
         's',
       );
     const verified = (...runs: object[]): object => ({ kind: 'verification', runs });
-    expect(judge(verified(run('A', 1)), verified(run('A', 0), run('B', 0)))).toMatchObject({
-      classification: 'SUCCESS',
-      environment_valid: true,
-    });
-    expect(judge(verified(run('A', 0), run('B', 1)))).toMatchObject({ classification: 'PARTIAL_SUCCESS' });
-    expect(judge(verified(run('A', 1)))).toMatchObject({ classification: 'FAILURE' });
-    expect(judge({ kind: 'regression', feature: 'A' }, verified(run('A', 1), run('B', 0)))).toMatchObject({
-      classification: 'FAILURE',
-    });
-    expect(judge({ kind: 'regression', feature: 'A' }, verified(run('A', 0)))).toMatchObject({
-      classification: 'SUCCESS',
-    });
+    const regression = { kind: 'regression', feature: 'A' };
     const missing = run('B', 127, { not_run: 'uv: command not found' });
-    expect(judge(verified(run('A', 0), missing))).toMatchObject({
-      classification: 'SUCCESS',
-      environment_valid: false,
-    });
+    for (const [records, classification, environment_valid] of [
+      [[verified(run('A', 1)), verified(run('A', 0), run('B', 0))], 'SUCCESS', true],
+      [[verified(run('A', 0), run('B', 1))], 'PARTIAL_SUCCESS', true],
+      [[verified(run('A', 1))], 'FAILURE', true],
+      [[regression, verified(run('A', 1), run('B', 0))], 'FAILURE', true],
+      [[regression, verified(run('A', 0))], 'SUCCESS', true],
+      [[verified(run('A', 0), missing)], 'SUCCESS', false],
+    ] as const)
+      expect(judge(...records)).toMatchObject({ classification, environment_valid });
     expect(judge(verified(missing))).toBeNull();
     expect(judge({ ...verified(run('A', 0)), session: 'other' })).toBeNull();
   });

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson } from '../support/forge.js';
+import { forgeJson } from '../support/forge.js';
 import { CONFIG, makeForge, makePlainForge } from '../support/forge-project.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 import { plan } from '../support/recovery.js';
@@ -150,7 +149,7 @@ describe('forge status and git', () => {
     expect((await component(project, 'git')).fix.join()).not.toContain('commit -a');
   });
 
-  it('VIS-01 B-38 LAY-05 without git, in a worktree, and in a bare repository', async () => {
+  it('VIS-01 B-38 LAY-05 without git, and in a worktree', async () => {
     const plain = await makePlainForge();
     expect(await component(plain, 'git')).toMatchObject({
       color: 'yellow',
@@ -162,18 +161,5 @@ describe('forge status and git', () => {
     project.git('worktree', 'add', '-q', tree.dir);
     expect((await component(tree, 'git')).reasons).toEqual(['clean outside .forge/; no checkpoint yet']);
     expect((await component(tree, 'short-term')).color).toBe('neutral');
-    const bare = projectAt(makeFolder());
-    bare.git('init', '-q', '--bare');
-    expect(await forgeError(bare, ['status'])).toMatchObject({ exit: 2, code: 'not_a_forge' });
-  });
-
-  it('VIS-01 B-40 runs no filter of the repository', async () => {
-    const project = await makeForge();
-    const trace = project.path('.git', 'trace');
-    project.git('config', 'filter.evil.clean', `sh -c 'touch ${trace}; cat'`);
-    project.write('.gitattributes', '*.js filter=evil\n');
-    project.write('src/app.js', 'changed\n');
-    expect((await component(project, 'git')).color).toBe('yellow');
-    expect(existsSync(trace)).toBe(false);
   });
 });

@@ -205,18 +205,27 @@ describe('forge undo', () => {
     await expectError(plain, ['undo'], '3');
   });
 
-  it('GIT-09 is refused once a session or a feature has changed since; by name the newer state is kept', async () => {
+  it('GIT-09 a session that has ended since does not run again, not even by the name of its discard', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['progress', 'add', 'Real work']);
-    await forgeJson(project, ['session', 'discard']);
-    await undoLast(project);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'Constraint:Keep this']);
+    const { session } = await forgeJson<{ session: { id: string } }>(project, ['session', 'discard']);
+    const { undone } = await undoLast(project);
     await forgeJson(project, ['session', 'end', '--next', 'IMPORTANT']);
     const ended = snapshot(project.path('.forge'));
-    const { stdout, stderr, exitCode } = await runForge(project, ['undo']);
-    expect([stdout, exitCode]).toEqual(['', 3]);
-    expect(stderr).toMatch(/Session \S+ has ended since; nothing was changed\.\n.*session show /);
+    for (const args of [['undo'], ['undo', undone]]) {
+      const { exitCode, code, message, hint = '' } = await forgeError(project, args);
+      expect([exitCode, code, message]).toEqual([
+        ...[3, 'undo.newer'],
+        expect.stringMatching(`Session ${session.id} has ended since; nothing was changed\\.$`),
+      ]);
+      expect((await runForge(project, hint.replace('forge ', ''))).stdout).toContain('Keep this');
+    }
     expect(differences(ended, snapshot(project.path('.forge')))).toEqual([]);
+  });
+
+  it('GIT-09 is refused once a feature has changed since; by name the newer state is kept', async () => {
+    const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'F-1', 'One', '--no-run']);
     await forgeJson(project, ['feature', 'remove', 'F-1']);
     await undoLast(project);
@@ -230,23 +239,6 @@ describe('forge undo', () => {
     });
     await undoLast(project);
     expect(storedFeature(project, 'F-1')).toMatchObject({ priority: 1 });
-  });
-
-  it('GIT-09 a session that has ended since does not run again, not even by the name of its discard', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['kfr', 'patch', '--add', 'Constraint:Keep this']);
-    const { session } = await forgeJson<{ session: { id: string } }>(project, ['session', 'discard']);
-    const { undone } = await undoLast(project);
-    await forgeJson(project, ['session', 'end']);
-    const ended = snapshot(project.path('.forge'));
-    const { code, message, hint = '' } = await forgeError(project, ['undo', undone]);
-    expect([code, message]).toEqual([
-      'undo.newer',
-      expect.stringContaining(`Session ${session.id} has ended`),
-    ]);
-    expect(differences(ended, snapshot(project.path('.forge')))).toEqual([]);
-    expect((await runForge(project, hint.replace('forge ', ''))).stdout).toContain('Keep this');
   });
 
   it('GIT-09 says what it brings back or takes away, also with --dry-run and in the list of backups', async () => {

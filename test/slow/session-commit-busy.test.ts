@@ -148,40 +148,29 @@ describe('inside a git hook', () => {
     expect(changedPaths(main)).toEqual([]);
   });
 
-  it('B-48 SES-06 leaves a commit in the main worktree to the git that calls the hook', () => {
-    const { main } = makeHooked('forge end --json >.git/hook.out');
-    typed(main, ['session', 'start']);
-    typed(main, ['progress', 'add', 'x']);
-    main.write('src/app.js', 'mine\n');
-
-    main.git('commit', '-qm', 'Mine', 'src/app.js');
-
-    expect(pathsIn(main)).toEqual(['src/app.js']);
-    const ended = main.json<Ended>('.git/hook.out');
-    expect(ended.commit_skipped).toBe('a git hook is running');
-    expect(changedPaths(main).join()).toContain(ended.archive);
-  });
-
   it.each([
-    ['commit', ['commit', '-qm', 'Mine']],
-    ['commit -a', ['commit', '-qam', 'Mine']],
-    ['commit PATH', ['commit', '-qm', 'Mine', 'src/app.js']],
-  ])('B-48 SES-06 ends a session without a commit of its own under git %s, which succeeds', (_, args) => {
-    const { main, tree } = makeHooked('forge end --json >.git-hook.out');
-    typed(tree, ['session', 'start']);
-    typed(tree, ['progress', 'add', 'x']);
-    tree.write('src/app.js', 'mine\n');
-    if (!args.includes('-qam')) tree.git('add', 'src/app.js');
-    const parent = tree.git('rev-parse', 'HEAD');
+    ['commit', 'tree', ['commit', '-qm', 'Mine']],
+    ['commit -a', 'tree', ['commit', '-qam', 'Mine']],
+    ['commit PATH', 'tree', ['commit', '-qm', 'Mine', 'src/app.js']],
+    ['commit PATH in the main worktree', 'main', ['commit', '-qm', 'Mine', 'src/app.js']],
+  ] as const)('B-48 SES-06 ends a session without a commit of its own under git %s', (_, where, args) => {
+    const places = makeHooked('forge end --json >.git-hook.out');
+    const [project, other] = [places[where], where === 'tree' ? places.main : places.tree];
+    typed(project, ['session', 'start']);
+    typed(project, ['progress', 'add', 'x']);
+    project.write('src/app.js', 'mine\n');
+    if (!(args as readonly string[]).includes('-qam')) project.git('add', 'src/app.js');
+    const parent = project.git('rev-parse', 'HEAD');
 
-    const outer = run(tree.dir, 'git', args);
+    const outer = run(project.dir, 'git', [...args]);
 
     expect(outer).toMatchObject({ exitCode: 0 });
-    expect(tree.git('rev-parse', 'HEAD~1')).toBe(parent);
-    expect(tree.git('show', '--format=', '--name-only')).toBe('src/app.js');
-    const ended = JSON.parse(tree.read('.git-hook.out')) as Ended;
-    expect(ended.commit_skipped).toMatch(/hook/);
-    expect(tree.has(ended.archive)).toBe(true);
-    expect(changedPaths(main)).toEqual([]);
+    expect(project.git('rev-parse', 'HEAD~1')).toBe(parent);
+    expect(pathsIn(project)).toEqual(['src/app.js']);
+    const ended = project.json<Ended>('.git-hook.out');
+    expect(ended.commit_skipped).toBe('a git hook is running');
+    expect(project.has(ended.archive)).toBe(true);
+    expect(changedPaths(project).join()).toContain(ended.archive);
+    expect(changedPaths(other)).toEqual([]);
   });
 });

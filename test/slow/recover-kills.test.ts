@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { forgeJson, runBinary } from '../support/forge.js';
 import { kills, report } from '../support/kills.js';
 import { copyOf, makeFolder, type Project, restorer } from '../support/project.js';
-import { breakThings, CHECKPOINT, differsFrom, files, staged, withCheckpoint } from '../support/recovery.js';
+import { CHECKPOINT, differsFrom, files, makeBroken, staged } from '../support/recovery.js';
 
 const INTENT = '.git/forge/recover.json';
 
@@ -74,8 +74,7 @@ function expectWhole(project: Project, before: { files: object; staged: string }
 
 describe('kills of a rollback', () => {
   it('GIT-06 killed at any git call, it is completed by the next command, or did not start; nothing is lost', async () => {
-    const broken = await withCheckpoint();
-    await breakThings(broken);
+    const broken = await makeBroken();
     const before = { files: files(broken), staged: staged(broken) };
     const killer = makeKiller();
     const whole = await trustedCopy(broken);
@@ -93,8 +92,7 @@ describe('kills of a rollback', () => {
   });
 
   it('GIT-06 killed at any git call, an undo is completed by the next command, or did not start', async () => {
-    const broken = await withCheckpoint();
-    await breakThings(broken);
+    const broken = await makeBroken();
     const before = { files: files(broken), staged: staged(broken) };
     expect(runBinary(broken.dir, ['recover', '--yes']).exitCode).toBe(0);
     const rolled = { files: files(broken), staged: staged(broken) };
@@ -117,8 +115,7 @@ describe('kills of a rollback', () => {
   });
 
   it('GIT-06 it waits for another git process, and is completed after that', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const env = makeKiller().env('forge recover: rollback', 'after');
     runBinary(project.dir, ['recover', '--yes'], { env });
     expect(existsSync(project.path(INTENT))).toBe(true);

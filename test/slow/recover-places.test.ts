@@ -13,6 +13,7 @@ import {
   CHECKPOINT,
   differsFrom,
   files,
+  makeBroken,
   plan,
   recover,
   staged,
@@ -74,8 +75,7 @@ describe('where forge recover rolls back', () => {
   });
 
   it('B-39 GIT-06 on a detached HEAD too, ignored files in the way are in the backup, and are restored', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     project.git('checkout', '-q', '--detach');
     rmSync(project.path('lib'));
     project.write('.gitignore', 'lib/\nsrc/app.js\n*.log\n');
@@ -88,8 +88,7 @@ describe('where forge recover rolls back', () => {
   });
 
   it('B-40 GIT-06 no filter, hook or program of the repository runs', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const mark = join(makeFolder(), 'ran');
     project.write('.gitattributes', '* filter=evil diff=evil\n');
     for (const name of ['clean', 'smudge'])
@@ -111,8 +110,7 @@ describe('where forge recover rolls back', () => {
   });
 
   it('B-42 GIT-06 names that are not UTF-8, line endings, hidden changes: nothing is lost', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const odd = Buffer.concat([Buffer.from(`${project.dir}/odd-`), Buffer.from([0xff, 0x0a, 0x5c])]);
     project.git('config', 'core.autocrlf', 'true');
     project.write('crlf.txt', 'one\r\ntwo\n');
@@ -157,8 +155,7 @@ describe('where forge recover rolls back', () => {
   });
 
   it('B-45 GIT-06 not in a sparse checkout, nor beside another git', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     project.write('.git/index.lock', '');
     await expectError(project, 'recover --yes', '3 recover.place');
     rmSync(project.path('.git/index.lock'));
@@ -262,8 +259,7 @@ describe('places where forge recover does nothing', () => {
   });
 
   it('GIT-06 while a cycle is in progress here', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const world = systemWorld(process.env, false);
     project.write(
       '.git/forge/cycle.json',

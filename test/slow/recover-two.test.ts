@@ -4,15 +4,7 @@ import { systemWorld } from '../../src/index.js';
 import { hasStrace, strike } from '../support/faults.js';
 import { runBinary, startBinary } from '../support/forge.js';
 import { follow, type Project } from '../support/project.js';
-import {
-  backups,
-  breakThings,
-  CHECKPOINT,
-  differsFrom,
-  files,
-  undo,
-  withCheckpoint,
-} from '../support/recovery.js';
+import { backups, CHECKPOINT, differsFrom, files, makeBroken, undo } from '../support/recovery.js';
 
 const CLAIM = '.git/forge/recover-claim.json';
 
@@ -21,8 +13,7 @@ const benches = (project: Project): string[] =>
 
 describe('two recoveries at once', () => {
   it('GIT-06 one rolls back, the others report that and do nothing; undo restores everything', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const before = files(project);
     const children = [1, 2, 3].map(() => startBinary(project.dir, 'recover --yes'));
     const ended = await Promise.all(children.map((child) => follow(child).ended));
@@ -40,8 +31,7 @@ describe('two recoveries at once', () => {
   });
 
   it('GIT-06 is refused while another one runs, and takes over from a dead one', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const before = files(project);
     const self = systemWorld(process.env, false).self();
     project.write(CLAIM, JSON.stringify(self));
@@ -62,8 +52,7 @@ describe('two recoveries at once', () => {
 
 describe.skipIf(!hasStrace)('a full disk', () => {
   it('B-59 GIT-06 before any change is reported in one line', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const before = files(project);
     const struck = strike(
       project.dir,

@@ -13,11 +13,11 @@ import {
 } from '../support/forge-project.js';
 import { commitAll, makeFolder, type Project, projectAt } from '../support/project.js';
 import {
-  breakThings,
   CHECKPOINT,
   differsFrom,
   failingGit,
   files,
+  makeBroken,
   recover,
   staged,
   undo,
@@ -27,8 +27,7 @@ import {
 
 describe('forge recover --undo', () => {
   it('GIT-06 newer work: refused without a name; with one it is saved in a separate backup first', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const before = [files(project), staged(project)];
     const done = await recover(project);
     project.write('src/newer.js', 'newer\n');
@@ -61,8 +60,7 @@ describe('forge recover --undo', () => {
   });
 
   it('GIT-06 a git failure in the middle: exit 6 with the next command, and the next session start completes it', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const before = files(project);
     const error = await forgeError(project, ['recover', '--yes'], failingGit('before'));
     expect(error).toMatchObject({
@@ -80,8 +78,7 @@ describe('forge recover --undo', () => {
 
 describe('forge recover --worktree', () => {
   it('GIT-06 puts the checkpoint into a separate folder and changes nothing else; not into a folder with files', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const before = [files(project), staged(project), project.git('rev-parse', 'HEAD')];
     const dir = join(makeFolder(), 'look');
     await forgeJson(project, ['recover', '--worktree', dir]);
@@ -97,8 +94,7 @@ const REF = /^refs\/forge\/backup\//;
 
 describe('forge undo', () => {
   it('GIT-09 after recover it restores everything; again, it rolls back again; and so on', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const broken = [files(project), staged(project)];
     const { backup_ref } = await recover(project);
     const rolled = [files(project), staged(project)];

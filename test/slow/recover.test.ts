@@ -9,6 +9,7 @@ import {
   breakThings,
   differsFrom,
   files,
+  makeBroken,
   plan,
   recover,
   staged,
@@ -115,8 +116,7 @@ describe('forge recover', () => {
   });
 
   it('GIT-06 --plan, --dry-run and a call that nobody confirmed write nothing', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const before = snapshot(project.dir);
     expect((await plan(project)).decision).toBe('rollback');
     await expectError(project, 'recover', '3 recover.unconfirmed');
@@ -155,8 +155,7 @@ describe('forge recover', () => {
   });
 
   it('GIT-06 at a terminal shows the table and asks; no changes nothing, yes rolls back', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const before = files(project);
     const refused = await atTerminal(project, ['recover'], [['Roll back?', 'n\r']]);
     expect([refused.exitCode, files(project)]).toEqual([3, before]);
@@ -169,8 +168,7 @@ describe('forge recover', () => {
   });
 
   it('GIT-06 shows people the table, what was done, and how to undo it', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
+    const project = await makeBroken();
     const shown = await runForge(project, ['recover', '--plan']);
     expect(shown.stdout).toMatch(/checkpoint\/APP-1-v1/);
     expect(shown.stdout).toMatch(/✗ {2}FORGE-001 +failed +grep -q 42 src\/app\.js: exit code 1/);

@@ -64,6 +64,13 @@ export async function breakThings(project: Project): Promise<void> {
   await forgeJson(project, ['feature', 'verify', 'FORGE-001']).catch(() => undefined);
 }
 
+/** A project with a checkpoint where all of that happened. */
+export const makeBroken = prepared(async () => {
+  const project = await withCheckpoint();
+  await breakThings(project);
+  return project;
+});
+
 export const plan = (project: Project, ...args: string[]): Promise<RecoveryPlan> =>
   forgeJson(project, ['recover', '--plan', ...args]);
 export const recover = (project: Project, ...args: string[]): Promise<Recovered> =>

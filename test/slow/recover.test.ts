@@ -116,7 +116,8 @@ describe('forge recover', () => {
   });
 
   it('GIT-06 --plan, --dry-run and a call that nobody confirmed write nothing', async () => {
-    const project = await makeBroken();
+    const project = await withCheckpoint();
+    await breakThings(project);
     const before = snapshot(project.dir);
     expect((await plan(project)).decision).toBe('rollback');
     await expectError(project, 'recover', '3 recover.unconfirmed');

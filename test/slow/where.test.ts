@@ -7,7 +7,7 @@ import { makeConflict } from '../support/fixes.js';
 import { fixedClock, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { makeForge, makeStarted, PROGRESS, SESSION } from '../support/forge-project.js';
 import { abandon } from '../support/kills.js';
-import { changedPaths, commitAll, makeFolder, makeRepository, projectAt } from '../support/project.js';
+import { changedPaths, commitAll, makeFolder, projectAt } from '../support/project.js';
 import { makeForgeRepository, typed, typedError, typedJson, workAndEnd } from '../support/typed.js';
 
 interface Where {
@@ -17,17 +17,6 @@ interface Where {
 }
 
 describe('forge alone', () => {
-  it('LAY-05 without a .forge it is not a failure, and explains how to start', async () => {
-    const project = makeRepository();
-    const { stdout, stderr, exitCode } = await runForge(project, []);
-    expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout).toBe(
-      "forge keeps a memory that coding agents can trust, in a project's .forge/. There is no .forge/ here yet.\n" +
-        'Begin with: forge init   (all commands: forge --help)\n',
-    );
-    expect((await forgeJson<Where>(project, [])).root).toBeNull();
-  });
-
   it('LAY-09 names doctor in a merge and for markers that somebody committed', async () => {
     const project = await makeConflict();
     const nextOf = async (): Promise<string | undefined> => (await forgeJson<Where>(project, [])).next[0];
@@ -83,27 +72,14 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
 `);
   });
 
-  it('KFR-09 VIS-01 reports an open question, with the command that shows it', async () => {
-    const project = await makeStarted();
-    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:is it?']);
-    const { stdout } = await runForge(project, []);
-    expect(stdout).toMatch(/^Open {6}1 open entry in working memory: forge kfr list$/m);
-    expect(stdout).toContain('Next:\n  forge kfr list\n');
-  });
-
-  it('LAY-05 a .forge/ that was deleted comes back from git, not from init', async () => {
+  it('LAY-05 B-36 a .forge/ that was deleted, or that a commit removed, comes back from git, not from init', async () => {
     const project = await makeForge();
     commitAll(project);
     rmSync(project.path('.forge'), { recursive: true });
-    const { stdout } = await runForge(project, []);
-    expect(stdout).toMatch(/its files were removed here\.\nBegin with: git restore \.forge /);
+    const deleted = await runForge(project, []);
+    expect(deleted.stdout).toMatch(/its files were removed here\.\nBegin with: git restore \.forge /);
     project.git('restore', '.forge');
     expect(project.git('status', '--porcelain')).toBe('');
-  });
-
-  it('LAY-05 B-36 a .forge/ that a commit removed comes back from the commit before it', async () => {
-    const project = await makeForge();
-    commitAll(project);
     project.git('rm', '-rqf', '.forge');
     rmSync(project.path('.forge'), { recursive: true, force: true });
     const staged = await runForge(project, []);
@@ -124,11 +100,14 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     expect(project.git('diff', '--cached', 'HEAD~2', '--', '.forge')).toBe('');
   });
 
-  it('KFR-09 SES-07 names the open question of a session whose files were deleted, and how to take it along', async () => {
+  it('KFR-09 SES-07 VIS-01 names an open question, also of a session whose files were deleted, and what to type', async () => {
     const project = await makeForge();
     commitAll(project);
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:keep me?']);
+    const open = (await runForge(project, [])).stdout;
+    expect(open).toMatch(/^Open {6}1 open entry in working memory: forge kfr list$/m);
+    expect(open).toContain('Next:\n  forge kfr list\n');
     rmSync(project.path('.forge'), { recursive: true });
     project.git('restore', '.forge');
     const { stdout } = await runForge(project, []);

@@ -69,37 +69,25 @@ describe('while git is in the middle of something', () => {
     expectSessionCommit(project, workAndEnd(project));
   });
 
-  it('B-39 SES-06 archives without a commit while index.lock is there, and names it', () => {
-    const project = makeForgeRepository();
-    const lock = project.path('.git/index.lock');
-    writeFileSync(lock, '');
+  it.each(['.git/index.lock', '.git/refs/heads/main.lock'])(
+    'B-39 SES-06 archives without a commit while %s is there, names it, and leaves the index intact',
+    (lock) => {
+      const project = makeForgeRepository();
+      project.write('later.js', 'later\n');
+      project.git('add', '--intent-to-add', 'later.js');
+      project.write(lock, '');
+      const index = readFileSync(project.path('.git/index'));
 
-    const ended = workAndEnd(project);
+      const ended = workAndEnd(project);
 
-    expect(ended.commit_skipped).toContain(lock);
-    expect(project.has(ended.archive)).toBe(true);
-    expect(project.read('.git/index.lock')).toBe('');
-    rmSync(lock);
-    expectSessionCommit(project, workAndEnd(project));
-    expect(changedPaths(project)).toEqual([]);
-  });
-
-  it('B-39 SES-06 archives without a commit if the branch is locked, and leaves the index intact', () => {
-    const project = makeForgeRepository();
-    project.write('later.js', 'later\n');
-    project.git('add', '--intent-to-add', 'later.js');
-    project.write('.git/refs/heads/main.lock', '');
-    const index = readFileSync(project.path('.git/index'));
-
-    const ended = workAndEnd(project);
-
-    expect(readFileSync(project.path('.git/index')).equals(index)).toBe(true);
-    expect(ended.commit_skipped).toBeTruthy();
-    expect(project.has(ended.archive)).toBe(true);
-    rmSync(project.path('.git/refs/heads/main.lock'));
-    expectSessionCommit(project, workAndEnd(project));
-    expect(changedPaths(project)).toEqual([' A later.js']);
-  });
+      expect(readFileSync(project.path('.git/index')).equals(index)).toBe(true);
+      expect(ended.commit_skipped).toContain(project.path(lock));
+      expect([project.has(ended.archive), project.read(lock)]).toEqual([true, '']);
+      rmSync(project.path(lock));
+      expectSessionCommit(project, workAndEnd(project));
+      expect(changedPaths(project)).toEqual([' A later.js']);
+    },
+  );
 
   it('SES-06 says why nothing was committed: .forge/ is ignored, or git does not know who commits', () => {
     const ignored = makeForgeRepository();

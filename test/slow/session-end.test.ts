@@ -7,12 +7,16 @@ import { changedPaths } from '../support/project.js';
 import { type Ended, withFeature } from '../support/session-ends.js';
 
 describe('forge end', () => {
-  it('SES-06 KNO-01 is about the feature that was verified instead of the one in focus', async () => {
+  it('SES-06 SES-08 KNO-01 is about the feature that was verified instead of the one in focus, and keeps answers', async () => {
     const project = await withFeature();
     await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout works', '--test', 'true', '--no-run']);
     await forgeJson(project, ['session', 'start', 'FORGE-001']);
     await forgeJson(project, ['feature', 'verify', 'FORGE-002']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
+    await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-1=sid']);
     const { commit } = await forgeJson<Ended>(project, ['session', 'end', '--learned', 'no cache']);
+    const shown = await runForge(project, ['session', 'show', 'latest']);
+    expect(shown.stdout).toContain('answered: which cookie? → sid\n');
     expect(commit?.subject).toBe('[FORGE-002] Session end: Logout works');
     const report = (await runForge(project, ['memory', 'report'])).stdout;
     expect(report).toMatch(/FORGE-002.*SUCCESS/);
@@ -91,16 +95,6 @@ describe('past sessions', () => {
     expect(shown).toMatchObject({ session: { next: 'one' } });
     await expectError(project, ['session', 'discard', one], 'session.not_interrupted');
     await expectError(project, ['session', 'show', two], '4');
-  });
-
-  it('SES-08 show has the answers', async () => {
-    const project = await withFeature();
-    await forgeJson(project, ['session', 'start']);
-    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
-    await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-1=sid']);
-    await forgeJson(project, ['session', 'end']);
-    const { stdout } = await runForge(project, ['session', 'show', 'latest']);
-    expect(stdout).toContain('answered: which cookie? → sid\n');
   });
 
   it('SES-14 SES-05 a session with files or a blocker in focus, or a note, is not empty', async () => {

@@ -48,8 +48,11 @@ async function workingMemory(project: Project): Promise<string> {
 }
 
 describe('a session from a clone', () => {
-  it('SES-13 KFR-04 is not running, and its KFR is neither shown nor injected', async () => {
-    const clone = cloneOf(await makeHostile());
+  it('SES-13 KFR-04 KFR-09 is not running, its KFR is not shown and closes no gate; a start keeps its progress, not its task', async () => {
+    const origin = await makeHostile();
+    await forgeJson(origin, ['progress', 'add', 'half of it']);
+    origin.git('commit', '-qam', 'More');
+    const clone = cloneOf(origin);
     const seen = await workingMemory(clone);
     expect(seen).toContain('no session is running');
     expect(seen).not.toContain(TEXT);
@@ -59,13 +62,6 @@ describe('a session from a clone', () => {
       code: 'session.none',
       message: 'No session is running.',
     });
-  });
-
-  it('SES-13 KFR-09 does not close the gate: a session starts without its KFR and task, and its progress is kept', async () => {
-    const origin = await makeHostile();
-    await forgeJson(origin, ['progress', 'add', 'half of it']);
-    origin.git('commit', '-qam', 'More');
-    const clone = cloneOf(origin);
     const dry = await start(clone, '--dry-run');
     expect([dry.session.state, clone.json(SESSION)]).toEqual(['started', origin.json(SESSION)]);
     const { session, warnings, focus } = await start(clone);

@@ -65,7 +65,7 @@ describe('values are data', () => {
 });
 
 describe('permissions that a repository cannot grant itself', () => {
-  it('B-94 trust, guard, role and override in config.toml are ignored and warned about', async () => {
+  it('B-94 trust, guard, role and override in config.toml are ignored and warned about; FORGE_TRUST in files counts for nothing', async () => {
     const project = await makeForge();
     const evil = `
 [trust]
@@ -89,7 +89,13 @@ key = "abc"
       '{"schema_version":"1.0","features":[{"id":"A","name":"a","status":"failing","tests":["touch pwned"],"trusted":true}]}',
     );
     await expectError(project, ['feature', 'verify', 'A'], '3 trust.needed');
-    expect((await forgeJson<{ trusted: boolean }>(project, ['trust', '--show'])).trusted).toBe(false);
+    const shown = await forgeJson<{ trusted: boolean; digest: string }>(project, ['trust', '--show']);
+    expect(shown.trusted).toBe(false);
+    // FORGE_TRUST counts only in the caller's environment.
+    for (const name of ['.env', '.forge/.env', '.forge/local/trust.json', '.git/forge/trust.json'])
+      project.write(name, `FORGE_TRUST=${shown.digest}\n`);
+    project.git('config', 'forge.trust', shown.digest);
+    await expectError(project, ['feature', 'verify', 'A'], '3 trust.needed');
     const { stderr, stdout, exitCode } = await runForge(project, ['config', 'list']);
     expect(exitCode).toBe(0);
     const names =
@@ -104,20 +110,6 @@ key = "abc"
       expect(stdout).not.toMatch(new RegExp(`^${name.replace('.', '\\.')} `, 'm'));
       await expectError(project, ['config', 'set', name, 'true'], '2 config.unknown');
     }
-    expect(project.has('pwned')).toBe(false);
-  });
-
-  it('B-94 reads FORGE_TRUST only from the caller’s environment, not from files', async () => {
-    const project = await makeForge();
-    project.write(
-      FEATURES,
-      '{"schema_version":"1.0","features":[{"id":"A","name":"a","status":"failing","tests":["touch pwned"]}]}',
-    );
-    const { digest } = await forgeJson<{ digest: string }>(project, ['trust', '--show']);
-    for (const name of ['.env', '.forge/.env', '.forge/local/trust.json', '.git/forge/trust.json'])
-      project.write(name, `FORGE_TRUST=${digest}\n`);
-    project.git('config', 'forge.trust', digest);
-    await expectError(project, ['feature', 'verify', 'A'], '3 trust.needed');
     expect(project.has('pwned')).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Briefing, Recalled } from '../../src/index.js';
@@ -248,9 +248,7 @@ it('LTM-01 LTM-17 SES-03 SES-07 AGT-03 EVT-01 B-63 after a week nothing acknowle
   for (let n = 1; n <= SESSIONS; n++) await session(week, n);
   for (const place of week.places) pullRequest(week, place);
   await expectReported(week);
-  const folder = makeFolder();
-  mkdirSync(folder, { recursive: true });
-  const fresh = projectAt(join(folder, 'fresh'));
+  const fresh = projectAt(join(makeFolder(), 'fresh'));
   week.server.git('clone', '-q', week.server.dir, fresh.dir);
   for (const project of [fresh, ...week.places.map((place) => place.project)]) {
     project.git('fetch', '-q', 'origin');

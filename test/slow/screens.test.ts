@@ -1,9 +1,64 @@
-import { describe, expect, it } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { displayWidth } from '../../src/cli/style.js';
-import { forgeJson } from '../support/forge.js';
+import { formatArgv } from '../../src/core/argv.js';
+import { BIN, forgeJson } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import type { Project } from '../support/project.js';
-import { hasTmux, onScreen, openScreen } from '../support/screens.js';
+import { makeFolder, type Project } from '../support/project.js';
+
+const tmux = (socket: string, ...args: string[]) =>
+  spawnSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+
+/** A command in a terminal of that many columns. */
+function openScreen(
+  dir: string,
+  args: readonly string[],
+  { columns, env }: { columns: number; env: Record<string, string> },
+) {
+  const folder = makeFolder('forge-tmux-');
+  const socket = join(folder, 's');
+  onTestFinished(() => void tmux(socket, 'kill-server'));
+  const settings = Object.entries({ TERM: 'screen-256color', ...env }).map(([name, value]) =>
+    value === '' ? `unset ${name}` : `${name}=${formatArgv([value])}`,
+  );
+  const call = formatArgv([process.execPath, BIN, ...args]);
+  const script = join(folder, 'run.sh');
+  writeFileSync(
+    script,
+    `trap : INT\n${settings.join('\n')}\ncd ${formatArgv([dir])}\n${call}\ntmux -S ${socket} wait-for -S end\nsleep 1000\n`,
+  );
+  // UTF-8 whatever the locale of the command: the terminal itself can show all.
+  tmux(socket, '-u', 'new-session', '-d', '-x', String(columns), '-y', '200', `sh ${formatArgv([script])}`);
+  const capture = (...flags: string[]): string =>
+    tmux(socket, 'capture-pane', '-p', ...flags, '-J', '-S', '-', '-t', '0').stdout;
+  return {
+    /** Lines as they were written: one that the terminal broke is whole. `raw` has escape sequences. */
+    look: () => ({
+      lines: capture()
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.trimEnd()),
+      raw: capture('-e'),
+    }),
+    press: (keys: string) => void tmux(socket, 'send-keys', '-t', '0', keys),
+    ended: () => void tmux(socket, 'wait-for', 'end'),
+  };
+}
+
+/** What a terminal of that many columns shows of a command, once it has ended. */
+function onScreen(
+  dir: string,
+  args: readonly string[],
+  options: { columns: number; env: Record<string, string> },
+) {
+  const screen = openScreen(dir, args, options);
+  screen.ended();
+  return screen.look();
+}
 
 if (!hasTmux) process.stderr.write('SKIPPED: tmux is not installed, no screen of a terminal was looked at\n');
 
@@ -33,7 +88,7 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
     async (columns) => {
       const project = await worked();
       for (const args of COMMANDS) {
-        const { lines, raw } = await onScreen(project.dir, args, { columns, env: UTF8 });
+        const { lines, raw } = onScreen(project.dir, args, { columns, env: UTF8 });
         // Joined lines: what the terminal itself had to break would be wider.
         const wide = lines.filter(
           (line) => displayWidth(line) > columns && !/\b(?:forge|git) [a-z]/.test(line),
@@ -64,7 +119,7 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
 
   it('VIS-01 colours by meaning at a terminal', async () => {
     const project = await worked();
-    const coloured = await onScreen(project.dir, ['status'], { columns: 80, env: { ...UTF8, NO_COLOR: '' } });
+    const coloured = onScreen(project.dir, ['status'], { columns: 80, env: { ...UTF8, NO_COLOR: '' } });
     expect(coloured.raw).toContain('\u001b[33m◐');
   });
 });

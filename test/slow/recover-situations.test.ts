@@ -149,22 +149,6 @@ const SITUATIONS: Situation[] = [
     /"branch":"descendant"/,
   ],
   [
-    'a branch with a newer checkpoint was squashed, and the older one is on main',
-    async (project) => {
-      const fork = project.git('rev-parse', 'HEAD');
-      project.git('checkout', '-qb', 'topic');
-      commitMore(project);
-      await forgeJson(project, ['checkpoint', 'create', 'TOPIC']);
-      project.git('checkout', '-q', 'main');
-      expect(project.git('rev-parse', 'HEAD')).toBe(fork);
-      project.git('merge', '-q', '--squash', 'topic');
-      commit(project, 'Squashed (#2)');
-      project.git('branch', '-qD', 'topic');
-    },
-    'continue',
-    /"tag":"checkpoint\/TOPIC-v1"/,
-  ],
-  [
     'the same files fail: something outside git broke',
     async (project) => {
       await forgeJson(project, ['feature', 'edit', 'LOGIN', '--no-run', '--test', 'test -e /nowhere/at/all']);

@@ -92,8 +92,9 @@ describe('forge status and git', () => {
     expect(await color()).toBe('yellow');
   });
 
-  it('VIS-01 GIT-06 after a squash merge it names the checkpoint that recover returns to', async () => {
+  it('VIS-01 GIT-06 after a squash merge it names the checkpoint that recover returns to, not an older one of main', async () => {
     const project = await makeForge();
+    await forgeJson(project, ['checkpoint', 'create', 'OLD', '--verify', 'true']);
     project.git('switch', '-q', '-c', 'topic');
     project.write('src/app.js', 'more\n');
     commitAll(project);
@@ -101,8 +102,8 @@ describe('forge status and git', () => {
     project.git('switch', '-q', 'main');
     project.git('merge', '-q', '--squash', 'topic');
     project.git('commit', '-qm', 'Squashed (#1)');
-    const { checkpoint, rules } = await plan(project);
-    expect([checkpoint?.tag, rules.every(({ holds }) => holds)]).toEqual(['checkpoint/A-v1', true]);
+    const { checkpoint, decision } = await plan(project);
+    expect([checkpoint?.tag, decision]).toEqual(['checkpoint/A-v1', 'continue']);
     const reasons = ['clean outside .forge/; last checkpoint: checkpoint/A-v1'];
     expect(await component(project, 'git')).toMatchObject({ color: 'green', reasons });
   });

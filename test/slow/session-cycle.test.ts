@@ -82,7 +82,7 @@ describe('a session as a cycle', () => {
     });
   });
 
-  it('SES-06 with nothing verified and nothing learned records nothing; a failure is a cycle, and no candidate', async () => {
+  it('SES-06 with nothing verified there is no verdict: nothing learned records nothing, a failure is a cycle, a learning waits', async () => {
     const project = await withTest();
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['progress', 'add', 'read the code']);
@@ -92,10 +92,6 @@ describe('a session as a cycle', () => {
       cycle: { cycle: 1, classification: null },
       candidates: [],
     });
-  });
-
-  it('SES-06 without verified features there is no verdict, and learnings wait as candidates', async () => {
-    const project = await withTest();
     const first = await session(project, false, '--learned', 'Tests need -x');
     expect(first.cycle).toMatchObject({ classification: null });
     const [{ id } = { id: '' }] = first.candidates;
@@ -107,7 +103,7 @@ describe('a session as a cycle', () => {
       rejected: [{ pattern: 'Tests need -x', candidate: id, observed: 2, qualified: 0 }],
     });
     expect(await forgeJson(project, ['memory', 'report'])).toMatchObject({
-      counts: { cycles: 2, evaluated: 0 },
+      counts: { cycles: 3, evaluated: 0 },
     });
   });
 

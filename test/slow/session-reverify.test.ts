@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Reverified } from '../../src/index.js';
 import { claude } from '../support/agent-hooks.js';
 import { forgeJson, runForge, startBinary } from '../support/forge.js';
-import { FEATURES, makeForge, storedFeature } from '../support/forge-project.js';
+import { FEATURES, makeForge, SESSION, storedFeature } from '../support/forge-project.js';
 import { expectEnded } from '../support/kills.js';
 import { logOf } from '../support/memory.js';
 import type { Project } from '../support/project.js';
@@ -178,7 +178,6 @@ describe('[session] reverify', () => {
   });
 });
 
-const SESSION = '.forge/memory/short-term/session.json';
 const START = ['session', 'start', '--reverify', '3'];
 
 /** Two features that pass; the second one's test hangs from now on, with a child. */

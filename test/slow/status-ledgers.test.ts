@@ -14,33 +14,18 @@ import { makePlainProject, type Project, run } from '../support/project.js';
 import { component } from '../support/statuses.js';
 
 describe('forge status and the ledgers', () => {
-  const edit = (project: Project): void =>
-    project.write(containerOf(project), project.read(containerOf(project)).replace('"n":2', '"n":7'));
-
-  async function recorded(): Promise<Project> {
+  it('VIS-01 B-25 LTM-05 an edited ledger is red with the place, a halt with its reason; status changes nothing', async () => {
     const project = await makeForge();
     await record(project);
-    return project;
-  }
-
-  it('VIS-01 B-25 an edited ledger is red with the place and the command, and status changes nothing', async () => {
-    const project = await recorded();
-    edit(project);
+    project.write(containerOf(project), project.read(containerOf(project)).replace('"n":2', '"n":7'));
     const before = snapshot(project.dir);
-    const told = await component(project, 'long-term');
-    expect([told.color, told.fix]).toEqual(['red', ['forge memory verify']]);
-    expect(told.reasons[0]).toContain(containerOf(project));
-    const changed = differences(before, snapshot(project.dir));
-    expect(changed).toEqual([]);
-  });
-
-  it('VIS-01 LTM-05 a halt is red with its reason, in the prompt too', async () => {
-    const project = await recorded();
-    edit(project);
+    const red = { color: 'red', fix: ['forge memory verify'] };
+    const place = expect.stringContaining(containerOf(project));
+    expect(await component(project, 'long-term')).toMatchObject({ ...red, reasons: [place] });
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
     await runForge(project, ['memory', 'verify']);
-    const told = await component(project, 'long-term');
-    expect([told.color, told.fix]).toEqual(['red', ['forge memory verify']]);
-    expect(told.reasons[0]).toMatch(/^memory is halted: /);
+    const halted = expect.stringMatching(/^memory is halted: /);
+    expect(await component(project, 'long-term')).toMatchObject({ ...red, reasons: [halted] });
     expect((await runForge(project, ['status', '--short'])).stdout).toBe('forge ○····\n');
   });
 

@@ -30,13 +30,7 @@ function commitMore(project: Project): void {
   commit(project, 'More');
 }
 
-async function newerCheckpoint(project: Project): Promise<void> {
-  commitMore(project);
-  await forgeJson(project, ['checkpoint', 'create', 'APP', '--verify', 'true']);
-}
-
 const breakLogin = (project: Project): void => project.write('src/app.js', 'exports.logon = 1;\n');
-const breakSyntax = (project: Project): void => project.write('src/app.js', 'exports.login = ;\n');
 
 type Situation = [
   name: string,
@@ -79,7 +73,7 @@ const SITUATIONS: Situation[] = [
   [
     'a syntax error that nobody verified was committed',
     (project) => {
-      breakSyntax(project);
+      project.write('src/app.js', 'exports.login = ;\n');
       commit(project, 'Refactor');
     },
     'rollback',
@@ -167,7 +161,8 @@ const SITUATIONS: Situation[] = [
   [
     'the manifest of a newer checkpoint is damaged',
     async (project) => {
-      await newerCheckpoint(project);
+      commitMore(project);
+      await forgeJson(project, ['checkpoint', 'create', 'APP', '--verify', 'true']);
       project.write('.forge/git/checkpoints/APP-v2.json', '{ "tag": ');
     },
     'alert',

@@ -44,7 +44,6 @@ describe('forge status', () => {
 
   it('VIS-01 --exit-code fails if something is red, or with yellow if something is not green', async () => {
     const project = await makeForge();
-    project.write('new.txt', 'new\n');
     const code = async (...args: string[]): Promise<number | null> =>
       (await runForge(project, ['status', ...args])).exitCode;
     project.write('new.txt', 'not committed');

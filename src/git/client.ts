@@ -403,7 +403,8 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 
 export function gitError(args: readonly string[], stderr: string): Error {
   const [first = ''] = stderr.trim().split('\n');
-  const line = /^fatal:.*$/m.exec(stderr) ?? /^error:.*$/m.exec(stderr);
+  // The first line has the cause, such as a refused signature. Of a damaged object, the last one has its name.
+  const line = /^fatal:.* corrupt$/m.exec(stderr) ?? /^(?:fatal|error):.*$/m.exec(stderr);
   const reason = (line?.[0] ?? first).replace(/^(fatal|error): /, '');
   // Git's own remedy for a folder of another owner is the next thing to type.
   const remedy = /git config --global --add safe\.directory .*/.exec(stderr)?.[0];

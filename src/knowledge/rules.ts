@@ -173,22 +173,25 @@ export function parseInvariants(text: string): string[] {
   const items: string[] = [];
   /** Level of the section "Invariants" that is being read. */
   let within: number | null = null;
-  let [isOpen, isAfterBlank] = [false, true];
+  /** Indentation of the item that is being read. */
+  let open: number | null = null;
+  let isAfterBlank = true;
   const prose = text.replace(/\r\n?/g, '\n').replace(COMMENT, '').replace(FENCED, '');
   for (const whole of prose.split('\n')) {
     const line = whole.slice(0, MAX_LINE);
     const [heading, found, words] = [HEADING.exec(line), ITEM.exec(line), line.trim()];
-    const isBelow = isOpen && /^(?: {2}|\t)/.test(line);
+    const indent = line.search(/\S|$/) + (line.startsWith('\t') ? 3 : 0);
+    const isBelow = open !== null && indent > open + 1;
     if (heading) {
       const level = heading[1]?.length ?? 1;
       if (within === null || level <= within) within = isInvariants(heading[2] ?? '') ? level : null;
-      isOpen = false;
+      open = null;
     } else if (found && !isBelow) {
-      isOpen = within !== null;
-      if (isOpen) items.push(found[1] ?? '');
-    } else if (isOpen && words !== '') {
-      isOpen = isBelow || !isAfterBlank;
-      if (isOpen) items.push(`${items.pop()} ${words}`);
+      open = within === null ? null : indent;
+      if (open !== null) items.push(found[1] ?? '');
+    } else if (open !== null && words !== '') {
+      if (isBelow || !isAfterBlank) items.push(`${items.pop()} ${words}`);
+      else open = null;
     }
     isAfterBlank = words === '';
   }

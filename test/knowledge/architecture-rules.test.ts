@@ -69,6 +69,12 @@ describe('the invariants of architecture.md', () => {
     ]);
   });
 
+  it('KNO-03 a list that is indented as a whole has an item for each rule', () => {
+    expect(invariants('## Invariants\n  - a\n    goes on\n  - b\n     - below\n   - c\n')).toEqual([
+      ...['a goes on', 'b - below', 'c'],
+    ]);
+  });
+
   it('KNO-03 do not include code and comments', () => {
     expect(invariants('## Invariants\n\n    - code\n\t- code\n')).toEqual([]);
     const text = [

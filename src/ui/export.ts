@@ -79,7 +79,8 @@ async function exportMarkdown(open: () => Forge): Promise<string> {
         `${id}, ${kind}${requires_resolution ? ', **open**' : ''}: ${md(text)}`,
     ),
     'Rules, and whether they are approved on this machine': (knowledge?.rules ?? []).map(
-      ({ text, state }) => `${md(text)} (${state === 'trusted' ? 'approved' : 'not approved'})`,
+      ({ text, state }) =>
+        `${md(text)} (${{ trusted: 'approved', missing: 'approved, and missing now' }[state as string] ?? 'not approved'})`,
     ),
     Known: (knowledge?.known ?? []).map(
       ({ pattern, status, tested, reported }) =>

@@ -25,6 +25,11 @@ export function wordsOf(learning: Learning): string {
   return [learning.context, ...rest].filter((word) => word !== '' && word !== 'any task').join(' → ');
 }
 
+const RULES: Readonly<Record<string, readonly [tone: Tone, label: string]>> = {
+  trusted: ['green', 'approved here'],
+  new: ['yellow', 'not approved here'],
+};
+
 export const KnowledgeView = () => (
   <Ask route="knowledge">
     {({ known, candidates, learnings, consolidation, rules, notes }) => (
@@ -35,7 +40,7 @@ export const KnowledgeView = () => (
             none="No rule for agents yet."
             command='forge learn "TEXT" --as invariant'
             entry={({ text, state }) => ({
-              badge: state === 'trusted' ? ['green', 'approved here'] : ['yellow', 'not approved here'],
+              badge: RULES[state] ?? ['yellow', `${state}: forge trust`],
               text,
             })}
           />

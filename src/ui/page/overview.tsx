@@ -7,6 +7,7 @@ import {
   Card,
   Command,
   Commands,
+  Empty,
   Facts,
   List,
   many,
@@ -58,9 +59,15 @@ function Proved({ features }: Pick<Overview, 'features'>) {
   const total = Object.values(features ?? {}).reduce((sum, count) => sum + count, 0);
   return (
     <Card title="Proved" aside={<a href={linkTo('features')}>all features</a>}>
-      <p class="lead">
-        {features?.passing ?? 0} of {many(total, 'feature')} proved by tests that forge ran
-      </p>
+      {total === 0 ? (
+        <Empty command='forge feature add "First thing to build" --test "COMMAND"'>
+          There are no features yet.
+        </Empty>
+      ) : (
+        <p class="lead">
+          {features?.passing} of {many(total, 'feature')} proved by tests that forge ran
+        </p>
+      )}
     </Card>
   );
 }

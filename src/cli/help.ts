@@ -195,7 +195,7 @@ const blocksOf = (topic: string): string[] =>
 
 const joinLines = (block: string): string => block.replace(/\s+/g, ' ').trim();
 
-/** The blocks as they are written, with what stands for a table filled in. */
+/** The blocks as written. A placeholder becomes its table. */
 const layOut = async (blocks: readonly string[]): Promise<string> =>
   (
     await Promise.all(blocks.map(async (block) => (TABLES[block] ? rows(await TABLES[block]()) : block)))

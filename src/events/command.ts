@@ -159,8 +159,8 @@ export const releaseGroup: Group = [
     writes: true,
     run: (call, id) => call.forge().release({ id: id as string }),
     render: ({ task, holder }, style) => {
-      const gone = `${style.good('✓')} Your claim on ${style.strong(task)} is gone`;
-      return holder === undefined ? gone : `${gone}: it is held by ${holder}.`;
+      const released = `${style.good('✓')} You no longer hold ${style.strong(task)}`;
+      return holder === undefined ? released : `${released}. It is held by ${holder}`;
     },
   }),
 ];

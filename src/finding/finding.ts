@@ -83,7 +83,7 @@ export function summarizeFindings(context: Context, { budget = 400 }: { budget?:
   );
 }
 
-/** False for changed files, commands and searches before a change, and commands that only listed, committed or printed nothing. */
+/** False for what a change made stale, and for commands that only listed, committed or printed nothing. */
 function isTelling(context: Context, one: Stored, hasChangedSince: (at: number) => boolean): boolean {
   const { question, tool, query, tokens, success } = one;
   if (question.kind === 'read') return !hasChanged(context, one, question);

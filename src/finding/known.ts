@@ -146,7 +146,7 @@ function whyStale(context: Context, one: Stored, asked: Question, reader: string
   if (one.question.kind === 'read') {
     const name = relative(context.layout.root, one.question.path);
     const isSame = one.sha !== undefined && readOwn(context, one.question.path)?.sha === one.sha;
-    return isSame ? null : `${name} is another file now, or changed since it was read.`;
+    return isSame ? null : `${name} was replaced or changed since it was read.`;
   }
   if (one.question.kind === 'other' || asked.kind === 'other')
     return 'Its answer may be another one each time.';
@@ -154,7 +154,7 @@ function whyStale(context: Context, one: Stored, asked: Question, reader: string
   if (!isInside(asked.path, root)) return 'It looked outside of the project.';
   const last = lastChange(root, asked.path, one.question);
   if (last === null) return 'Its files cannot be compared: a link, too many of them, or not readable.';
-  return last >= one.at ? 'A file or folder in its place changed since.' : null;
+  return last >= one.at ? 'A file or folder there changed since.' : null;
 }
 
 /**
@@ -172,7 +172,7 @@ export function projectChanges({ layout: { root } }: Context): (since: number) =
 
 type Place = Extract<Question, { kind: 'search' | 'list' }>;
 
-/** When the place of a search or a listing last changed, or a folder above it, which may be another one now. Null if unknown. */
+/** When a searched or listed folder last changed, or one above it, which may have been replaced. Null if unknown. */
 function lastChange(root: string, path: string, asked: Place, countsFolders = true): number | null {
   const skipsIgnored = asked.kind === 'search' && asked.ripgrep && !asked.options.includes('u');
   const skipped = new Set([...OWN_FOLDERS, ...(skipsIgnored ? ignoredFolders(root) : [])]);

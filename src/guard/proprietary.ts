@@ -65,7 +65,7 @@ export const LONG_CODE: Pick<Hit, 'rule' | 'class' | 'what'> = {
   what: 'long run of source code',
 };
 
-/** Code, neutral or blank, other. */
+/** One letter for a line: code, neutral, blank or other. */
 function kindOf(line: string): 'c' | 'n' | 'b' | 'o' {
   const text = line.slice(0, MAX_LINE).trim();
   if (NEUTRAL.test(text)) return text === '' ? 'b' : 'n';
@@ -80,10 +80,8 @@ const countCode = (text: string): number => text.split('\n').filter((line) => ki
 export function findLongCode(text: string): { start: number; end: number } | null {
   const lines = text.split('\n');
   let at = 0;
-  for (const part of lines
-    .map(kindOf)
-    .join('')
-    .split(/(o[nb]*o[nb]*o)/)) {
+  const kinds = lines.map(kindOf).join('');
+  for (const part of kinds.split(/(o[nb]*o[nb]*o)/)) {
     // A closing brace continues code but does not start it.
     const found = /c(?:.*c)?(?:[nb]*n)?/.exec(part);
     const run = found?.[0] ?? '';

@@ -9,7 +9,7 @@ export type GitHook = (typeof ALL_HOOKS)[number];
 
 export const isGitHook = (word: string): word is GitHook => (ALL_HOOKS as readonly string[]).includes(word);
 
-/** Added to the exit codes of `forge hook` in templates/hooks/hook.sh. Any other code is a crash of Node or forge, which must not block a commit. */
+/** Added to the exit codes that templates/hooks/hook.sh passes on. Any other code is a crash, which must not block a commit. */
 export const SHIM_EXIT = 100;
 
 const BEGIN = '# >>> forge >>> "forge hooks uninstall" removes these lines, FORGE_HOOKS=0 skips them.';
@@ -70,16 +70,14 @@ export const lefthookEntry = (hook: GitHook): string =>
 export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
 
 /**
- * The script that all hooks run, with the paths of Node and forge that installed them. During a rebase it does not judge messages, which were checked before, but commit-msg
- * still protects headings. After a commit, a switch or a merge the shell alone does the work.
+ * The script that all hooks run, with the paths of Node and forge that installed them. During a rebase it does not judge
+ * messages, which were checked before, but commit-msg still protects headings. After a commit, a switch or a merge the
+ * shell alone does the work.
  */
 export const script = ({
   node,
   forge,
-}: {
-  node: string;
-  forge: string;
-}): string => `# forge's hooks, run by the hooks in ../hooks.
+}: Record<'node' | 'forge', string>): string => `# forge's hooks, run by the hooks in ../hooks.
 forge_node=${quoted(node)}
 forge_program=${quoted(forge)}
 ${template('hooks', 'hook.sh')}`;

@@ -25,7 +25,7 @@ export interface ImportedFile {
   features: string[];
   /** Number of notes and features that exist already. */
   known: number;
-  /** Number of tasks that are completed, set aside, or without an id or a title. */
+  /** Number of tasks that are done, deferred, or without an id or a title. */
   skipped: number;
   /** Number of texts in which secrets or personal data were replaced. */
   masked?: number | undefined;

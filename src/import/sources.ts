@@ -7,7 +7,7 @@ import { FRONTMATTER, readYaml } from '../core/yaml.js';
 export interface Taken {
   notes: Section[];
   tasks: Task[];
-  /** Number of tasks that are completed, set aside, or without an id or a title. forge has no evidence for a completed one. */
+  /** Number of tasks that are done, deferred, or without an id or a title. forge has no evidence for a done one. */
   skipped: number;
 }
 

@@ -8,7 +8,6 @@ import { checkText, makeToken, oneLine, plural } from '../core/text.js';
 import { type Context, madeBy, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { isLeftBehind, isOwnSession, keptOpen, readRunning, requireOwn } from '../session/running.js';
-
 import { applyPatch, MAX_OPERATIONS, nameOf, type Operation, type Patched } from './patch.js';
 import {
   closeEntries,

@@ -95,8 +95,8 @@ function renderDone(
 function renderUndone({ what, at, ref, redo, commit, files, paths, planned }: Undone, style: Style): string {
   const made = commit && !planned ? `, commit ${commit.slice(0, 12)}` : '';
   const done = `${oneLine(what, 200)} (saved ${style.time(at)}): ${plural(files, 'file')}${made}`;
-  if (planned) return `would take back ${done}${files === 0 ? '' : `\n  ${firstPaths(paths)}`}`;
-  return `${style.good('✓')} Taken back: ${done}\n  what was there until now is in ${ref}; bring it back with: ${redo}`;
+  if (planned) return `would undo ${done}${files === 0 ? '' : `\n  ${firstPaths(paths)}`}`;
+  return `${style.good('✓')} Undone: ${done}\n  what was there until now is in ${ref}; bring it back with: ${redo}`;
 }
 
 function renderBackups({ backups }: BackupList, style: Style): string {

@@ -118,7 +118,7 @@ interface Target extends Pick<Intent, 'tree' | 'vouched'> {
   kept?: { ref: string; files: readonly KeptFile[] };
   /** Refuses the move. */
   check(workspace: Workspace, move: Move, head: string): Promise<void>;
-  /** What an undo of it takes back, and more fields of the backup's note. */
+  /** What an undo of it reverts, and more fields of the backup's note. */
   what: string;
   note?: Record<string, unknown>;
   /** More fields of the audit record. */

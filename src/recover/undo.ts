@@ -73,7 +73,7 @@ async function findBackup(context: Context, name: string | undefined) {
 
 const UNDO = 'the undo of ';
 
-/** What the backup that an undo makes is of: taking that back is the redo. */
+/** Names the backup of an undo. Undoing that is the redo. */
 const reverse = ({ what }: Found): string => (what.startsWith(UNDO) ? what.slice(UNDO.length) : UNDO + what);
 
 const nameOf = ({ ref }: Backup): string => ref.slice(backupRef('').length);
@@ -97,7 +97,7 @@ export async function undoLast(context: Context, { backup }: { backup?: string |
     at: found.backup.at,
     /** The command that the backup was made for: `rollback`, `undo`, `feature remove`, `session discard`. */
     action: String(note.why),
-    /** What was taken back: `the removal of feature F-1`, `the undo of …`. */
+    /** What was undone: `the removal of feature F-1`, `the undo of …`. */
     what,
     /** The command that reverts this. */
     redo: 'forge undo',
@@ -151,7 +151,7 @@ interface Snapshot extends BackupNote {
   left?: (string | null)[];
   /** The id of the feature that it is about. */
   feature?: string | undefined;
-  /** What an undo takes back. */
+  /** What an undo reverts. */
   what: string;
 }
 

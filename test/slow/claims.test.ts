@@ -203,8 +203,8 @@ describe.skipIf(!hasNats)('claims with NATS', () => {
     await expectLost(second, ['done', 'F-1'], { env });
     await expectLost(second, ['memory', 'record', '--task', 'F-1', '--exit-code', '0'], { env });
     const released = await runForge(second, ['release', 'F-1'], { env });
-    expect(released.stdout).toMatch(/^✓ Your claim on F-1 is gone: it is held by .*\.\n$/);
-    expect((await runForge(first, ['release', 'F-1'], { env })).stdout).toBe('✓ Your claim on F-1 is gone\n');
+    expect(released.stdout).toMatch(/^✓ You no longer hold F-1\. It is held by .+\n$/);
+    expect((await runForge(first, ['release', 'F-1'], { env })).stdout).toBe('✓ You no longer hold F-1\n');
   });
 
   it('EVT-03 a release that the server does not get is warned about', async () => {

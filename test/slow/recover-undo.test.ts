@@ -244,10 +244,10 @@ describe('forge undo', () => {
     const removal = 'the removal of feature F-1';
     for (const what of [removal, `the undo of ${removal}`, removal]) {
       const dry = await runForge(project, ['undo', '-n']);
-      expect(dry.stdout).toMatch(`would take back ${what} (saved `);
+      expect(dry.stdout).toMatch(`would undo ${what} (saved `);
       expect(dry.stderr).toContain('1 file would change: .forge/memory/long-term/features.d/F-1.json');
       expect((await runForge(project, ['undo'])).stdout).toMatch(
-        new RegExp(`✓ Taken back: ${what} \\(saved .*: 1 file\n`),
+        new RegExp(`✓ Undone: ${what} \\(saved .*: 1 file\n`),
       );
     }
     const { stdout } = await runForge(project, ['recover', '--list']);
@@ -255,8 +255,7 @@ describe('forge undo', () => {
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['session', 'discard']);
     const dry = await runForge(project, ['undo', '-n']);
-    const [, counted] =
-      /^would take back the discard of session \S+ .*: (\d+ files)\n/.exec(dry.stdout) ?? [];
+    const [, counted] = /^would undo the discard of session \S+ .*: (\d+ files)\n/.exec(dry.stdout) ?? [];
     expect(dry.stderr).toContain(`${counted} would change: `);
     expect((await runForge(project, ['undo'])).stdout).toMatch(`: ${counted}\n`);
   });
@@ -269,9 +268,7 @@ describe('forge undo', () => {
     await forgeJson(project, ['progress', 'add', 'Other work']);
     await forgeJson(project, ['session', 'discard', '001']);
     await forgeJson(project, ['progress', 'add', 'More of it']);
-    expect((await runForge(project, ['undo'])).stdout).toMatch(
-      /^✓ Taken back: the discard of session \S+-001 /,
-    );
+    expect((await runForge(project, ['undo'])).stdout).toMatch(/^✓ Undone: the discard of session \S+-001 /);
     expect(await forgeJson(project, ['session', 'list'])).toMatchObject({
       active: { id: expect.stringContaining('002') },
       sessions: [{ status: 'interrupted' }],

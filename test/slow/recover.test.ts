@@ -127,7 +127,7 @@ describe('forge recover', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     await recover(project);
     const rolled = snapshot(project.dir);
-    expect((await runForge(project, ['recover', '--undo', '-n'])).stdout).toMatch(/^would take back/);
+    expect((await runForge(project, ['recover', '--undo', '-n'])).stdout).toMatch(/^would undo/);
     const { stdout } = await runForge(project, ['recover', '-n']);
     expect(stdout).toMatch(/Go on\. To do:\n {2}forge checkpoint create\n/);
     expect(differences(rolled, snapshot(project.dir))).toEqual([]);
@@ -183,7 +183,7 @@ describe('forge recover', () => {
     expect(done.stdout).toMatch(/^ {2}what it proved ran again: FORGE-001 passing\n {2}forge undo/m);
     expect((await runForge(project, 'recover --list')).stdout).toMatch(/Before the rollback to checkpoint/);
     expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(
-      /✓ Taken back: the rollback to \S+/,
+      /✓ Undone: the rollback to \S+/,
     );
   });
 });

@@ -128,6 +128,8 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     expect(await link.getAttribute('aria-current')).toBe('page');
     await page.getByRole('link', { name: 'Recall', exact: true }).focus();
     await page.keyboard.press('Enter');
+    // The view takes the focus once it is drawn.
+    await page.waitForFunction(() => document.activeElement?.tagName === 'MAIN');
     await page.getByRole('searchbox').focus();
     await page.keyboard.type('keep it in storage');
     await page.keyboard.press('Enter');

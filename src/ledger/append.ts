@@ -10,7 +10,7 @@ import { formatContainer, segmentOf } from './container.js';
 import { gitDirIdentity, gitStamp, ledgerFolder, MAX_CACHE_BYTES, withLedgerLock } from './files.js';
 import { type Graph, openHalts } from './graph.js';
 import { appendToJournal, writtenHere } from './journal.js';
-import { digestOf, listContainers, readSnapshot } from './read.js';
+import { digestOf, type Listed, listContainers, readSnapshot, sizeOf } from './read.js';
 import { formatRecord, genesisLine, type Links, MAX_SEEN, recordId, type Tier } from './record.js';
 import { appendToViews } from './view.js';
 
@@ -32,12 +32,16 @@ export interface RecordRef {
 interface AppendState {
   /** Digest of the folder. */
   folder: string;
+  /** Size of all containers. */
+  bytes: number;
   ledger: string;
   heads: string[];
   maxN: number;
   maxCycle: number;
   /** Cycles with a verdict since the last consolidation. Null if only the containers tell. */
   uncovered: number | null;
+  /** The largest size of memory, in bytes, that a human accepted; 0 if none. */
+  accepted: number;
   /** Also set while an audit record halts writing. */
   isDamaged: boolean;
   open: OpenFile | null;
@@ -124,6 +128,7 @@ function tryAppend(context: Context, drafts: readonly Draft[], evenDamaged: bool
   const folder = digestOf(files.sort((a, b) => (a.name < b.name ? -1 : 1)));
   const left: AppendState = {
     ...next,
+    bytes: state.bytes + bytes.length,
     // This record may settle the damage, so the next append checks again.
     folder: state.isDamaged ? '' : folder,
     open: { name, stamp, session, last: stored.at(-1)?.id ?? '', git: open?.git ?? git },
@@ -169,6 +174,7 @@ function planLines(
     next.heads = [...next.heads.filter((head) => !named.has(head)), id].sort();
     next.maxN = n;
     if (fields['halts'] === true) next.isDamaged = true;
+    next.accepted = Math.max(next.accepted, Number(fields['growth'] ?? 0));
     if (tier === 'execution' && fields['cycle'] === cycle) next.maxCycle = cycle;
     next.uncovered = countUncovered(next.uncovered, tier, fields);
     lines.push(line);
@@ -264,25 +270,26 @@ export function closeCopiedFile(context: Context): void {
 
 let last: { hold: object; state: AppendState } | null = null;
 
-/** What the next append would continue. */
-export function currentState(context: Context): Readonly<AppendState> {
+/** What the next append would continue. `listed`: the ledger's files, if the caller has just listed them. */
+export function currentState(context: Context, listed?: readonly Listed[]): Readonly<AppendState> {
   const { hold } = context.disk;
   // A caller that has held the lock since the last append need not list the files again.
-  return hold !== null && last?.hold === hold ? last.state : loadState(context).state;
+  return hold !== null && last?.hold === hold ? last.state : loadState(context, listed).state;
 }
 
 /** The state of the last append while the folder is unchanged. Otherwise it is computed from the containers. */
-function loadState(context: Context) {
-  const listed = listContainers(context);
+function loadState(context: Context, listed = listContainers(context) as readonly Listed[]) {
   const known = readState(context);
   const folder = digestOf(listed);
   if (known?.folder === folder) return { state: known, listed };
   const { graph } = readSnapshot(context, listed);
   const ledger = graph.ledger() ?? readLedgerId(context);
   if (!ledger) throw usage('ledger.missing', 'There is no ledger here.', { hint: 'forge init' });
+  const accepted = graph.audit('acknowledged').map(({ record }) => Number(record.growth ?? 0));
   const state: AppendState = {
-    ...{ folder, ledger, open: known?.open ?? null },
+    ...{ folder, bytes: sizeOf(listed), ledger, open: known?.open ?? null },
     ...{ heads: graph.heads(), maxN: graph.maxN(), maxCycle: graph.maxCycle(), uncovered: null },
+    accepted: Math.max(0, ...accepted),
     isDamaged: hasDamage(graph) || openHalts(graph).length > 0,
   };
   return { state, listed };

@@ -152,6 +152,12 @@ type Growth = 'normal' | 'large' | 'paused';
 const WARN_BYTES = 80_000_000;
 export const PAUSE_BYTES = 100_000_000;
 
+/** `accepted`: the size that a human accepted. Memory may grow to twice as much. */
+function growthOf(bytes: number, accepted = 0): Growth {
+  if (bytes >= Math.max(PAUSE_BYTES, 2 * accepted)) return 'paused';
+  return bytes >= WARN_BYTES ? 'large' : 'normal';
+}
+
 interface Size {
   bytes: number;
   growth: Growth;
@@ -159,13 +165,12 @@ interface Size {
   accepted: number;
 }
 
-/** The size of memory, which may grow to twice what a human accepted. */
-export function readSize(context: Context, listed: readonly Listed[] = listContainers(context)): Size {
-  const bytes = sizeOf(listed);
-  if (bytes < WARN_BYTES) return { bytes, growth: 'normal', accepted: 0 };
-  const answers = readSnapshot(context, listed).graph.audit('acknowledged');
-  const accepted = Math.max(0, ...answers.map(({ record }) => Number(record.growth ?? 0)));
-  return { bytes, growth: bytes < Math.max(PAUSE_BYTES, 2 * accepted) ? 'large' : 'paused', accepted };
+/** The size of memory. `listed`: the ledger's files, if the caller has just listed them. */
+export function readSize(context: Context, listed?: readonly Listed[]): Size {
+  const bytes = listed ? sizeOf(listed) : currentState(context).bytes;
+  if (growthOf(bytes) === 'normal') return { bytes, growth: 'normal', accepted: 0 };
+  const { accepted } = currentState(context, listed);
+  return { bytes, growth: growthOf(bytes, accepted), accepted };
 }
 
 export const ACCEPT = 'forge memory override acknowledge --reason "TEXT"';

@@ -131,6 +131,12 @@ function storeAgain(context: Context, { name, seg }: Container): void {
 export const readRecords = (context: Context, tier: Tier): readonly Identified[] =>
   readMemory(context).records(tier);
 
+/** Whether a record of the tier may have this text, redacted or not. Parses no line. */
+export const mayHave = (context: Context, tier: Tier, text: string): boolean =>
+  readSnapshot(context, listContainers(context)).graph.containers.some(
+    ({ name, tiers }) => tiers[tier] && containerBytes(context, name).includes(JSON.stringify(text)),
+  );
+
 /** Stores one audit record: what was done to memory, by whom and why. Works while memory is damaged. */
 export function storeAudit(context: Context, body: Omit<Body, 'tier'> & { kind: string }): RecordRef {
   const [stored] = append(context, [{ ...body, tier: 'audit' }], { evenDamaged: true });

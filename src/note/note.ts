@@ -12,6 +12,7 @@ import {
   derive,
   findKeyed,
   type Identified,
+  mayHave,
   readRecords,
   storeRecords,
 } from '../ledger/memory.js';
@@ -56,7 +57,8 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
   if (input.replaces !== undefined) requireSupervisor(context, 'memory');
   if (observe) return observe([text], [], 'note');
   const { replaces } = input;
-  const twin = readNotes(context).find((note) => note.text === text);
+  const isKnown = mayHave(context, 'note', text);
+  const twin = isKnown ? readNotes(context).find((note) => note.text === text) : undefined;
   if (twin && replaces === undefined) return { ...twin, duplicate: true };
   const removes = replaces === undefined ? {} : { removes: [showNote(context, { id: replaces }).id] };
   const at = timestamp(context);

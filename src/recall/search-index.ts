@@ -87,7 +87,8 @@ async function build(context: Context, stored: readonly StoredGroup[], open: Ope
     if (/^\.recall\.db\.\w+\.tmp$/.test(name)) removeQuietly(join(dirname(path), name));
   try {
     const index = open(draft);
-    index.db.exec(SCHEMA);
+    // A draft needs no rollback.
+    index.db.exec(`PRAGMA journal_mode=OFF; ${SCHEMA}`);
     await index.update(context, stored);
     // SQLite would apply the journal of the file before to this one.
     removeQuietly(`${path}-journal`);

@@ -431,11 +431,13 @@ describe('forge recall', () => {
 
   it('KNO-02 the same note again adds nothing', async () => {
     const project = await makeForge();
-    const add = ['note', 'add', 'The cantina closes at two'];
+    const add = ['note', 'add', 'The "cantina" closes\\opens at two – ü'];
     const { id } = await forgeJson<{ id: string }>(project, add);
     expect(await forgeJson(project, add)).toMatchObject({ id, duplicate: true });
-    expect((await runForge(project, add)).stdout).toContain('The cantina closes at two  (known already)');
+    expect((await runForge(project, add)).stdout).toContain('The "cantina" closes\\opens at two – ü  (known already)');
     expect((await forgeJson<{ notes: unknown[] }>(project, ['note', 'list'])).notes).toHaveLength(1);
+    await forgeJson(project, ['note', 'remove', id]);
+    expect((await forgeJson<{ id: string }>(project, add)).id).not.toBe(id);
   });
 
   it('AGT-03 a commit message with CRLF line breaks is shown without them', async () => {

@@ -131,12 +131,14 @@ async function commonJs(dist, name, options) {
   return metafile;
 }
 
+const IN_COMMON_JS = { ...common.define, 'import.meta.dirname': '__dirname' };
+
 const commandLine = (dist, name, plugins) =>
   commonJs(dist, `${name}.cjs`, {
     entryPoints: ['src/main.ts'],
     // How bin/forge.js knows that the file is whole.
     footer: { js: 'module.exports = true;' },
-    define: { ...common.define, 'import.meta.dirname': '__dirname' },
+    define: IN_COMMON_JS,
     // Node's own import() of a CommonJS file takes longer than require().
     supported: { 'dynamic-import': false },
     plugins: [librariesApart, ...plugins],
@@ -157,6 +159,7 @@ const ownApart = (dist, [name, source]) =>
     entryPoints: [source],
     outfile: join(dist, 'cli', name.replace(/js$/, 'cjs')),
     format: 'cjs',
+    define: IN_COMMON_JS,
     // NATS reports broken messages of a server on stdout.
     drop: ['console'],
     plugins: [librariesApart],

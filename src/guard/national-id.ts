@@ -1,6 +1,6 @@
+import { template } from '../core/templates.js';
 import { BEGIN, bare, END, inTable, keywordsOf, luhn, mentions, mod97, NUMBER } from './numbers.js';
 import { lazyRule, type Rule, readTable } from './rule.js';
-import { NATIONAL_IDS } from './rules/national-ids.js';
 
 /** `id` is in upper case, without spaces, dots and dashes. */
 type Valid = (id: string, match: RegExpExecArray) => boolean;
@@ -230,4 +230,5 @@ function nationalIdRule(
 }
 
 /** A number needs a word near it, unless it is grouped as its authority groups it. */
-export const nationalIdRules = (): readonly Rule[] => readTable(NATIONAL_IDS, nationalIdRule);
+export const nationalIdRules = (): readonly Rule[] =>
+  readTable(template('guard', 'national-ids.txt'), nationalIdRule);

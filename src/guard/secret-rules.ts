@@ -1,5 +1,5 @@
+import { template } from '../core/templates.js';
 import { lazyRule, type Rule, readTable } from './rule.js';
-import { NAME, PARTS, SECRETS } from './rules/secrets.js';
 import {
   entropyOf,
   hasSequence,
@@ -13,6 +13,32 @@ import {
 } from './value.js';
 
 type Accept = NonNullable<Rule['accept']>;
+
+/** The table, which describes its columns. */
+const SECRETS = template('guard', 'secrets.txt');
+
+/** A name, or the end of one, that means a secret: `DB_PASSWORD`, `clientSecret`, `api-key`. */
+const NAME =
+  '(?:pass(?:word|wort|wd|phrase|code)?|pwd|secrets?|tokens?|cred(?:ential)?s?|auth|keys?)' +
+  // Suffixes: `_value`, `1`, `_prod`.
+  '(?:[_-]?(?:value|base|prod|dev|live|test|default|key|id|v?\\d{1,2}))?';
+const TYPE = '[A-Za-z_][\\w.<>[\\]|?]{0,30}';
+
+/** The patterns for the words in angle brackets. */
+const PARTS: Readonly<Record<string, string>> = {
+  '<hex>': '[0-9a-f]',
+  '<alnum>': '[A-Za-z0-9]',
+  '<url64>': '[\\w-]',
+  '<std64>': '[A-Za-z0-9+/]',
+  '<uuid>': '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
+  '<begin>': '-----BEGIN ',
+  // An escaped `\n` and quotes around lines are part of the body.
+  '<pem>': '-----(?:[^-]|-(?!----)){40,16384}(?:-----END [A-Z0-9 ]{1,40}-----)?',
+  // The quotes and brackets of a name, and its declared type: `password: str`, `token string`, `key[]`.
+  '<declared>': `(?:\\\\?["'\`]?(?:\\]|\\[\\])?(?:\\s{0,3}:\\s{0,3}&?(?:'static )?${TYPE})?|[ \\t]{1,4}${TYPE})`,
+  // `=`, `:`, `=>`, `:=`, `::=`, `.=`, `?=`, `+=`, `==`, `!=`.
+  '<operator>': '(?::{1,3}=|[.?+!|]{0,2}={1,3}|=>|:)',
+};
 
 const readBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
 
@@ -114,7 +140,7 @@ function isAssigned(match: RegExpExecArray): boolean {
 /** The longest token before and after a marker, in characters. */
 const MARK_REACH = [100, 200] as const;
 
-/** How the rules of one kind are made from a line of the table (rules/secrets.ts). */
+/** How the rules of one kind are made from a line of the table (templates/guard/secrets.txt). */
 interface Kind {
   /** Kinds with a lower rank name a hit first. Those of the same rank keep the order of the table. */
   rank: number;

@@ -1,4 +1,5 @@
-import { templates } from './secret-templates.js';
+import { readFileSync } from 'node:fs';
+import { parse } from 'smol-toml';
 
 /**
  * Samples of every kind of secret, made when a test runs: none stands whole in this repository, where the hosts'
@@ -102,10 +103,12 @@ export const fill = (template: string, random: Random): string =>
     return make === undefined ? run(random, name, Number(length)) : make(random, Number(length ?? 0));
   });
 
+const FIXTURE = new URL('../fixtures/secret-samples.toml', import.meta.url);
+
 /** For each rule what it must find: the secret, in the surroundings that it needs. */
 export const samples: ReadonlyMap<string, readonly ((random: Random) => string)[]> = new Map(
-  Object.entries(templates).map(([id, all]) => [
+  Object.entries(parse(readFileSync(FIXTURE, 'utf8'))).map(([id, all]) => [
     id,
-    [all].flat().map((template) => (random: Random) => fill(template, random)),
+    [all as string | string[]].flat().map((template) => (random: Random) => fill(template, random)),
   ]),
 );

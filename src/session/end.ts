@@ -11,6 +11,7 @@ import { hasUnsent, queueEvent } from '../events/outbox.js';
 import { readFeatures } from '../feature/store.js';
 import { taskLine } from '../feature/tasks.js';
 import type { VerificationRun } from '../feature/verify.js';
+import { readBranch } from '../git/repository.js';
 import { readKfr } from '../kfr/kfr.js';
 import { requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge, refreshViews } from '../knowledge/knowledge.js';
@@ -50,6 +51,13 @@ export const SessionEndInput = z.strictObject({
 export type SessionEndInput = z.infer<typeof SessionEndInput>;
 
 export type EndedSession = Awaited<ReturnType<typeof endSession>>;
+
+async function warnDetached({ repository, git, warnings }: Context, outcome: object): Promise<void> {
+  if (!('hash' in outcome) || !repository || !git || (await readBranch(repository, git)) !== null) return;
+  warnings.push(
+    `HEAD is detached, so no branch has this commit. To keep it: git branch NAME ${outcome.hash}`,
+  );
+}
 
 /** SES-06: archives the session under its id, stores its learnings, and commits only `.forge/`. */
 export async function endSession(context: Context, raw: SessionEndInput = {}) {
@@ -94,6 +102,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}) {
   const work = { running, focus: { ...focus, task }, done, learned: observe ? [] : learnings };
   const tree = await warnOnGitFailure(context, () => readTree(context));
   const outcome = isWanted ? await commitSession(context, work) : { skipped: 'not asked for' };
+  await warnDetached(context, outcome);
   await keepGitState(context);
   // Committed records leave the journal, and the next start finds everything verified.
   const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;

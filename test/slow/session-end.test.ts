@@ -80,6 +80,16 @@ describe('forge end', () => {
 });
 
 describe('past sessions', () => {
+  it('SES-06 says that a commit is on no branch', async () => {
+    const project = await withFeature();
+    project.git('checkout', '-q', '--detach');
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['log', 'The rest']);
+    const { stderr } = await runForge(project, ['session', 'end']);
+    expect(stderr).toContain(`To keep it: git branch NAME ${project.git('rev-parse', 'HEAD')}`);
+    expect(project.git('branch', '--contains', 'HEAD')).not.toContain('main');
+  });
+
   it('SES-08 a damaged archive does not hide the others', async () => {
     const project = await makeForge();
     for (const next of ['one', 'two']) {

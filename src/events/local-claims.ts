@@ -108,7 +108,10 @@ const readOthersWork = (context: Context) =>
   otherWorktrees(context).flatMap((other) =>
     unlessFailed([], () => {
       const running = readRunning(other);
-      if (!running || judgeRunning(other, running).state !== 'held') return [];
+      const state = running && judgeRunning(other, running).state;
+      // One agent may work in several worktrees at once.
+      const isAlive = running && context.world.liveness(running.holder) === 'alive';
+      if (!running || state === 'interrupted' || (state === 'same' && !isAlive)) return [];
       const { task, linear_issue } = showFocus(other);
       const text = `session ${sessionName(running.id)} in ${oneLine(other.layout.root, 200)}`;
       const holder = { host: context.world.self().host, session: running.id, since: running.started_at };

@@ -54,6 +54,8 @@ describe('claims on one machine', () => {
       expect(error).toMatchObject(held);
       expect(message).toBe(`F-1 is held by session ${sessionName(session.id)} in ${project.dir}.`);
     }
+    // The same agent, which works in both.
+    expect(await forgeError(other, ['claim', 'F-1'], { world: at(ada, 6) })).toMatchObject(held);
     await claim(project, 'F-2');
     const { rows } = await forgeJson<Fleet>(other, 'fleet');
     expect(rows.map(({ task }) => task).sort()).toEqual(['F-1: Do F-1', 'F-2']);

@@ -121,7 +121,15 @@ function mergeFeature({ ours, theirs, base }: Sides<Feature>): Merged<Fields> {
   const prover = proversOf({ ours, theirs, base }).find(
     (side) => side.status !== 'passing' || !testsDiffer(side, fields),
   );
-  const value = prover ? { ...fields, ...proofOf(prover) } : asInProgress({ ...fields, ...proofOf(ours) });
+  const { unproven: _, ...own } = proofOf(ours);
+  const proven = prover ? { ...fields, ...proofOf(prover) } : asInProgress({ ...fields, ...own });
+  const testers = [ours, theirs].filter((side) => !testsDiffer(side, fields));
+  // A doubt stays, unless a side saw the tests fail, or a person confirmed them.
+  const isDoubted =
+    testers.some(({ unproven }) => unproven) &&
+    testers.every(({ status }) => status !== 'passing' && status !== 'failing') &&
+    !(base?.unproven && testers.some(({ unproven }) => !unproven));
+  const value = isDoubted ? { ...proven, unproven: true } : proven;
   if (isSame(proofOf(ours), proofOf(theirs)) && prover) return { value, choices: rest.choices };
   const why = prover
     ? `${prover === ours ? 'ours' : 'theirs'}: only it changed, or both have this status`

@@ -58,6 +58,17 @@ describe('the status of a feature that two branches changed', () => {
     }
   });
 
+  it('LAY-09 FEA-05 a test that was never seen to fail stays unproven', () => {
+    const [fresh, doubted] = [feature({ status: 'not_implemented' }), feature({ unproven: true })];
+    for (const [ours, theirs, unproven] of [
+      [feature(), doubted, true],
+      [passing(), doubted, undefined],
+    ] as const) {
+      expect(one(ours, theirs, fresh).unproven).toBe(unproven);
+      expect(one(theirs, ours, fresh).unproven).toBe(unproven);
+    }
+  });
+
   it('LAY-09 keeps the proof of one run together', () => {
     const older = passing({ verified_at: '2026-01-01T00:00:00.000Z', verified_commit: 'old' });
     expect(one(older, passing())).toEqual(older);

@@ -15,6 +15,8 @@ export async function findRemote(repository: Repository, git: Git): Promise<stri
 /** A ref that is about to be pushed, as git passes it to `pre-push`: `<local ref> <local id> <remote ref> <remote id>`. */
 interface Pushed {
   id: string;
+  /** `refs/heads/main` on the other side. */
+  ref: string;
   /** The commit on the other side; null if the ref does not exist there. */
   remoteId: string | null;
 }
@@ -25,9 +27,9 @@ const isId = (word: string): boolean => /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(wor
 /** Parses stdin of `pre-push`. A ref that is deleted brings nothing new. */
 export function parsePushed(text: string): Pushed[] {
   return text.split('\n').flatMap((line) => {
-    const [, id = '', , remoteId = ''] = line.split(' ');
+    const [, id = '', ref = '', remoteId = ''] = line.split(' ');
     if (!isId(id) || !isId(remoteId) || isNothing(id)) return [];
-    return [{ id, remoteId: isNothing(remoteId) ? null : remoteId }];
+    return [{ id, ref, remoteId: isNothing(remoteId) ? null : remoteId }];
   });
 }
 

@@ -26,6 +26,7 @@ import { findMarked, readStagedFiles } from '../git/status.js';
 import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, maskText } from '../guard/guard.js';
 import { type Scan, scanTree } from '../guard/scan-tree.js';
+import { notePushed } from '../ledger/git.js';
 import { requireUndamaged } from '../ledger/integrity.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
 import { HOOKS_RECORD, NO_HOOKS } from './install.js';
@@ -63,7 +64,12 @@ export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]
 async function runHook(io: Io, hook: GitHook, [file = '']: readonly string[]): Promise<Verdict> {
   const world = io.world ?? systemWorld(io.env, false);
   if (hook === 'commit-msg') return judgeMessage(io.cwd(), world, file);
-  if (hook === 'pre-push') return judgePush(io.cwd(), world, (await io.stdin.read()).toString('utf8'));
+  if (hook === 'pre-push') {
+    const refs = (await io.stdin.read()).toString('utf8');
+    const verdict = await judgePush(io.cwd(), world, refs);
+    if (verdict.exit === 0) keepPushed(io.cwd(), world, refs, file);
+    return verdict;
+  }
   if (hook === PREPARE) await prepareMessage(io.cwd(), world, file);
   return FINE;
 }
@@ -201,12 +207,23 @@ async function prepareMessage(from: string, world: World, path: string): Promise
   );
 }
 
+/** For when the remote's branch is gone and git no longer knows that it was there. */
+function keepPushed(from: string, world: World, refs: string, remote: string): void {
+  const found = findGuarded(from);
+  // A remote without a name has no branches here.
+  if (!found?.repository || /[/:\\]/.test(remote)) return;
+  const branches = parsePushed(refs).filter(({ ref }) => ref.startsWith('refs/heads/'));
+  const nameOf = (ref: string): string => ref.replace('refs/heads/', `refs/remotes/${remote}/`);
+  const context = contextAt(found.root, found.repository, world, true);
+  notePushed(context, Object.fromEntries(branches.map(({ ref, id }) => [nameOf(ref), id])));
+}
+
 /** A first push of a large history would take minutes. */
 const MAX_COMMITS = 1000;
 
 /**
  * The `pre-push` hook: checks the commits that no remote has, and memory. Git runs no `commit-msg` for picks and reverts,
- * nor with `--no-verify`. `refs` is git's stdin. A check that fails is reported, and the others count. Writes nothing.
+ * nor with `--no-verify`. `refs` is git's stdin. A check that fails is reported, and the others count.
  */
 async function judgePush(from: string, world: World, refs: string): Promise<Verdict> {
   const found = findGuarded(from);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { readPlain, readText } from '../core/files.js';
+import { readHint, readPlain, readText, writeHint } from '../core/files.js';
 import { type Git, lines, must, type ObjectReader, openObjects, words } from '../git/client.js';
 import { linkedWorktrees, otherRoots, type Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
@@ -11,7 +11,7 @@ import { type AbsentRecord, type Graph, groupBy } from './graph.js';
 /** The containers of one commit: file name → blob. */
 export type LedgerTree = ReadonlyMap<string, string>;
 
-interface Ref {
+export interface Ref {
   /** `refs/heads/main`, `stash`, `HEAD` … */
   name: string;
   commit: string;
@@ -78,6 +78,23 @@ async function otherNames(git: Git, { gitDir, commonDir }: Repository): Promise<
     ...heads.filter(isCommit).map((commit) => ({ name: 'HEAD', commit })),
   ];
 }
+
+const pushedFile = ({ layout }: Context): string => join(layout.shared, 'pushed.json');
+/** Branches of remotes, and the commit that was pushed last to each. */
+type Pushed = Readonly<Record<string, string>>;
+const MAX_PUSHED = 200;
+
+/** What a push is about to bring to its remote. */
+export function notePushed(context: Context, branches: Pushed): void {
+  const known = Object.entries({ ...readHint<Pushed>(pushedFile(context)), ...branches });
+  writeHint(pushedFile(context), Object.fromEntries(known.slice(-MAX_PUSHED)));
+}
+
+/** Branches that were pushed, and that the remote no longer has: rejected ones, unless they were merged. */
+export const readGone = (context: Context, { all }: Refs): Ref[] =>
+  Object.entries(readHint<Pushed>(pushedFile(context)) ?? {})
+    .filter(([name]) => !all.some((ref) => ref.name === name))
+    .map(([name, commit]) => ({ name, commit }));
 
 interface Blob {
   facts: Container;

@@ -7,7 +7,16 @@ import type { Context } from '../project/project.js';
 import { closeCopiedFile } from './append.js';
 import { linesById } from './container.js';
 import { currentBranch, gitDirIdentity, MAX_CACHE_BYTES, withLedgerLock } from './files.js';
-import { absentFrom, type LedgerObjects, type LedgerTree, locate, readRefs, sparseFiles } from './git.js';
+import {
+  absentFrom,
+  type LedgerObjects,
+  type LedgerTree,
+  locate,
+  type Ref,
+  readGone,
+  readRefs,
+  sparseFiles,
+} from './git.js';
 import { type AbsentRecord, Graph } from './graph.js';
 import { findRemoved } from './history.js';
 import {
@@ -105,6 +114,7 @@ async function readSources(context: Context, objects: LedgerObjects, { listed, j
 export async function observe(context: Context, objects: LedgerObjects, place: Place) {
   const sources = await readSources(context, objects, place);
   const { graph, refs } = sources;
+  await markPublished(sources, readGone(context, refs));
   const absent = await findAbsent(sources);
   const away = absent.filter(({ source }) => source === 'journal' || source === 'anchor');
   const { own } = sources;
@@ -245,19 +255,25 @@ async function readSettled(
   return settled;
 }
 
-/**
- * Marks records that a remote has: they are not put back by themselves when their branch goes. A long journal drops its
- * oldest records that the default branch has, because these cannot be lost any more.
- */
-async function shortenJournal({ context, objects, refs, own }: Sources): Promise<void> {
+/** Marks records that a remote has, or had: they are not put back by themselves when their branch goes. */
+async function markPublished({ context, objects, own }: Sources, branches: readonly Ref[]): Promise<void> {
   const waiting = own.lines.filter(({ how, published }) => how === 'w' && !published);
-  const remotes = refs.all.filter(({ name }) => name.startsWith('refs/remotes/'));
-  const published = await locate(context, objects, remotes, waiting, { onlyRefs: true });
-  for (const line of waiting) if (published.places.has(line.id)) line.published = true;
+  const { places } = await locate(context, objects, branches, waiting, { onlyRefs: true });
+  for (const line of waiting) if (places.has(line.id)) line.published = true;
+  if (places.size > 0) own.isStale = true;
+}
+
+/** A long journal drops its oldest records that the default branch has, because these cannot be lost any more. */
+async function shortenJournal(sources: Sources): Promise<void> {
+  const { context, objects, refs, own } = sources;
+  await markPublished(
+    sources,
+    refs.all.filter(({ name }) => name.startsWith('refs/remotes/')),
+  );
   const branch = refs.remoteDefault ?? refs.localDefault;
   const main = branch === null ? [] : [{ name: branch, commit: branch }];
   const old = own.lines.slice(0, -KEPT_LINES);
   const stored = await locate(context, objects, main, old, { onlyRefs: true });
   own.lines = own.lines.filter((line, i) => i >= old.length || !stored.places.has(line.id));
-  if (published.places.size + stored.places.size > 0) own.isStale = true;
+  if (stored.places.size > 0) own.isStale = true;
 }

@@ -11,7 +11,7 @@ import { append, keepLedgerId } from './append.js';
 import { putBack } from './chains.js';
 import { type Comparison, compare, describeRecords, type Finding, makeFinding, ofLevel } from './compare.js';
 import { openCache } from './files.js';
-import { type Refs, withObjects } from './git.js';
+import { type Refs, readGone, withObjects } from './git.js';
 import { type AbsentRecord, type OpenReview, openDamage, openHalts } from './graph.js';
 import {
   appendToJournal,
@@ -172,7 +172,7 @@ async function settleLostFiles(context: Context, refs: Refs, isReadOnly: boolean
   return [makeFinding('missing', message, { hint: 'forge memory verify   # puts back what is missing' })];
 }
 
-async function findLostFiles(context: Context, { all }: Refs): Promise<Kept[]> {
+async function findLostFiles(context: Context, refs: Refs): Promise<Kept[]> {
   const { git, repository, layout } = context;
   const kept = keptFiles(layout);
   const sessions = kept.filter(({ path }) => dirname(path) === sessionsFolder(layout));
@@ -181,12 +181,18 @@ async function findLostFiles(context: Context, { all }: Refs): Promise<Kept[]> {
   // A rebase takes files away for a while.
   if (missing.length === 0 || !git || !repository || operationInProgress(repository)) return [];
   const cache = openCache<{ of: string }>(context, 'kept.json');
+  const { all } = refs;
   const commits = all.map(({ commit }) => commit);
   const of = sha256([...missing.map(({ path }) => path), ...commits].join('\n'));
   if (cache.read()?.of === of) return [];
   const nameOf = ({ path }: Kept): string => shownFrom(repository.root, path);
   const stashes = all.filter(({ name, commit }) => name === 'stash' && !commit.includes('^'));
-  const args = [...HISTORY, ...stashes.map(({ commit }) => commit), '--', ...missing.map(nameOf)];
+  const args = [
+    ...HISTORY,
+    ...[...stashes, ...readGone(context, refs)].map(({ commit }) => commit),
+    '--',
+    ...missing.map(nameOf),
+  ];
   const { code, stdout } = await git(args);
   if (code !== 0) return [];
   // A file that some commit had is on another branch, or was removed on purpose.

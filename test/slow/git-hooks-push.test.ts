@@ -54,6 +54,33 @@ describe('pre-push', () => {
     expect(push(project, 'origin', 'HEAD')).toMatchObject({ exitCode: 0 });
   });
 
+  it('GIT-03 LTM-05 LTM-21 what was pushed, rejected and deleted does not come back by itself', () => {
+    const project = makePushable();
+    push(project, 'origin', 'HEAD');
+    project.git('switch', '-qc', 'side');
+    runBinary(project.dir, ['start', '--task', 'try redis']);
+    runBinary(project.dir, ['learn', 'redis is slow', '--as', 'note']);
+    runBinary(project.dir, ['feature', 'add', 'R-1', 'Redis']);
+    expect(runBinary(project.dir, ['end'])).toMatchObject({ exitCode: 0 });
+    expect(push(project, 'origin', 'HEAD')).toMatchObject({ exitCode: 0 });
+    project.git('switch', '-q', 'main');
+    project.git('push', '-q', 'origin', ':side');
+    project.git('branch', '-qD', 'side');
+    const { stdout } = runBinary(project.dir, ['memory', 'verify']);
+    expect(stdout).toMatch(/records? written here disappeared; none was restored: forge memory repair/);
+    expect(stdout).not.toContain('put back');
+    expect(runBinary(project.dir, ['ls']).stdout).not.toContain('Redis');
+    // What was never pushed does.
+    project.git('switch', '-qc', 'own');
+    runBinary(project.dir, ['feature', 'add', 'O-1', 'Own']);
+    project.git('add', '-A');
+    project.git('commit', '-qnm', 'Own');
+    project.git('switch', '-q', 'main');
+    project.git('branch', '-qD', 'own');
+    runBinary(project.dir, ['memory', 'verify']);
+    expect(runBinary(project.dir, ['ls']).stdout).toContain('Own');
+  });
+
   it('GIT-03 B-42 escapes file names, and counts the omitted ones', () => {
     const project = makePushable();
     for (let i = 0; i < 12; i++) project.write(`\u001b[31m${i}`, `${SAMPLES.secret()}\n`);
@@ -218,7 +245,8 @@ async function pushHead(project: Project) {
   const stdin = `refs/heads/main ${id} refs/heads/main ${'0'.repeat(40)}\n`;
   const before = snapshot(project.dir);
   const outcome = await runForge(project, ['hook', 'pre-push', 'origin'], { stdin });
-  expect(differences(before, snapshot(project.dir))).toEqual([]);
+  const written = outcome.exitCode === 0 ? ['.git/forge/pushed.json'] : [];
+  expect(differences(before, snapshot(project.dir))).toEqual(written);
   return outcome;
 }
 
@@ -252,7 +280,7 @@ describe('the pre-push hook', () => {
         project.git('clean', '-fdxq', '.forge');
       },
     ],
-  ])('GIT-03 LTM-13 refuses a secret after %s, and writes nothing', async (_, happen) => {
+  ])('GIT-03 LTM-13 refuses a secret after %s, and notes only what it let through', async (_, happen) => {
     const project = await makeForge();
     await forgeJson(project, ['hooks', 'install']);
     await happen(project);

@@ -5,7 +5,7 @@ import { checkText } from '../core/text.js';
 import { presentCommands } from '../feature/feature.js';
 import { type Feature, isProven } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
-import { runTest, type TestWatch, verifyFeatures, whyNotRun } from '../feature/verify.js';
+import { runTest, type TestWatch, verifyFeatures, whyMissing, whyNotRun } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
 import { howToApprove, requireTrust } from '../trust/trust.js';
 import type { CheckEvidence, Manifest } from './rules.js';
@@ -175,8 +175,9 @@ export async function runProved(
     const failed = await findFailure(context, commands, runs, watch);
     if (!failed) return { state: 'passed' };
     const { command, why, run } = failed;
-    const isFailed = run !== undefined && whyNotRun(run) === null;
-    return { state: isFailed ? 'failed' : 'not_run', why: `${command}: ${why}`, command };
+    const missing = run ? whyMissing(context.layout.root, run) : null;
+    const isFailed = run !== undefined && missing === null && whyNotRun(run) === null;
+    return { state: isFailed ? 'failed' : 'not_run', why: `${command}: ${missing ?? why}`, command };
   };
   const features = readFeatures(context)
     .filter(({ id, tests = [] }) => features_passing.includes(id) && tests.length > 0)

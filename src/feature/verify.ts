@@ -213,9 +213,10 @@ async function verifyOne(
   const runs = isRepeated ? await runTests(context, feature, commands, watch) : first;
   const last = runs.at(-1) as ProcessRun;
   const { argv, exit_code, output } = last;
-  // A cycle's builder has worked on it.
-  const isNew = feature.status === 'not_implemented' && !watch.asBuilder;
-  const not_run = (isNew ? whyMissing(context.layout.root, last) : null) ?? whyNotRun(last);
+  const missing = whyMissing(context.layout.root, last);
+  // One that passed fails without its test file, and one that a cycle's builder has worked on. Others were not run.
+  const isJudged = feature.status === 'passing' || watch.asBuilder;
+  const not_run = (isJudged ? null : missing) ?? whyNotRun(last);
   const tree = await readTested(context);
   const after = not_run === null ? recordResult(context, feature, { argvs: commands, last, tree }) : feature;
   const shared = {
@@ -229,7 +230,7 @@ async function verifyOne(
         ...(isUnprovenPass(after) && { unproven: true as const }),
         ...(isRepeated && { flaky: true as const }),
       }
-    : { output: output.tail.slice(-4096), ...(not_run === null ? describeFailure(last) : {}) };
+    : { output: output.tail.slice(-4096), ...(not_run === null ? describeFailure(last, missing) : {}) };
   return {
     result: { id: feature.id, before: feature.status, ...shared, ...outcome },
     run: { feature: feature.id, ...shared, output_bytes: output.bytes, output_sha256: output.sha256 },
@@ -237,8 +238,8 @@ async function verifyOne(
   };
 }
 
-function describeFailure(run: ProcessRun): { failure: string; line?: string } {
-  const line = run.exit_code === null ? '' : tellingLine(run.output.tail);
+function describeFailure(run: ProcessRun, missing: string | null = null): { failure: string; line?: string } {
+  const line = missing ?? (run.exit_code === null ? '' : tellingLine(run.output.tail));
   return { failure: whyFailed(run) ?? '', ...(line === '' ? {} : { line }) };
 }
 
@@ -417,11 +418,11 @@ function isRenamed(root: string, before: Feature, after: Feature): boolean {
   return old.length === now.length && old.every((word, i) => word === now[i] || isMoved(word, now[i]));
 }
 
-/** Why the failure of a new feature's tests shows nothing: their file may not be there yet. */
-function whyMissing(root: string, { exit_code, argv, output }: ProcessRun): string | null {
+/** Why a failure shows nothing about the work: the test file is not there. */
+export function whyMissing(root: string, { exit_code, argv, output }: ProcessRun): string | null {
   if (exit_code === 0) return null;
   const missing = missingTest(root, argv);
-  if (missing !== undefined) return `${missing} does not exist yet`;
+  if (missing !== undefined) return `${missing} does not exist`;
   const shell = inShell(argv);
   const isUnfound = (line: string): boolean => line.includes(shell?.pattern ?? '') && UNFOUND.test(line);
   if (!shell || !output.tail.split('\n').some(isUnfound)) return null;

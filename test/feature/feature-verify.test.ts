@@ -146,12 +146,27 @@ describe('forge done', () => {
     await add(project, 'B', 'true');
     const all = await runForge(project, 'feature verify --all');
     expect(all).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('✓ B') });
-    expect(all.stdout).toContain('- A  not_implemented  not run (test/a.test.sh does not exist yet)\n');
+    expect(all.stdout).toContain('- A  not_implemented  not run (test/a.test.sh does not exist)\n');
     expect((await runForge(project, 'done A')).exitCode).toBe(6);
     project.write('test/a.test.sh', '');
     await forgeJson(project, 'done A');
     rmSync(project.path('test/a.test.sh'));
-    expect((await runForge(project, 'done A')).stdout).toMatch(/^✗ A {2}passing → failing/);
+    expect((await runForge(project, 'done A')).stdout).toMatch(
+      /^✗ A {2}passing → failing.*\n\s+test\/a.test.sh does not exist\n/,
+    );
+  });
+
+  it('FEA-05 the failure of a test file that is away for a moment is no proof of a test that never failed', async () => {
+    const project = await makeForge();
+    project.write('test/u.test.sh', '');
+    await forgeJson(project, ['feature', 'add', 'U', 'Old code', '--test', 'sh test/u.test.sh']);
+    await runForge(project, 'done U');
+    rmSync(project.path('test/u.test.sh'));
+    const away = await runForge(project, 'done U');
+    expect(away.stdout).toContain('- U  in_progress  not run (test/u.test.sh does not exist)\n');
+    project.write('test/u.test.sh', '');
+    await runForge(project, 'done U');
+    expect(stored(project, 'U')).toMatchObject({ status: 'in_progress', unproven: true });
   });
 
   it('FEA-02 a test that is not approved is named, and the others run', async () => {

@@ -115,12 +115,12 @@ describe('forge feature', () => {
     // Nor has a test failed whose file is not there yet.
     const add = ['feature', 'add', 'A', 'a', '--test', 'sh tests/a.sh'];
     expect((await runForge(project, add)).stdout).toContain(
-      'not run (tests/a.sh does not exist yet). Once it can run: forge done A',
+      'not run (tests/a.sh does not exist). Once it can run: forge done A',
     );
     project.write('tests/a.sh', 'exit 1\n');
     for (const file of ['tests/a.sh', 'tests/a.sh::one', 'tests/a.sh:12', "'tests/*.sh'", 'tests/...']) {
       const { stdout } = await runForge(project, ['feature', 'add', `In ${file}`, '--test', `sh ${file}`]);
-      expect(stdout).not.toContain('does not exist yet');
+      expect(stdout).not.toContain('does not exist');
     }
   });
 

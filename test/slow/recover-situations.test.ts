@@ -159,6 +159,14 @@ const SITUATIONS: Situation[] = [
     /"state":"not_run","why":"no-such-tool-here run: no-such-tool-here: command not found"/,
   ],
   [
+    'a test file is gone',
+    async (project) => {
+      await forgeJson(project, ['feature', 'edit', 'LOGIN', '--no-run', '--test', 'sh old.test.sh']);
+    },
+    'alert',
+    /"state":"not_run","why":"sh old\.test\.sh: old\.test\.sh does not exist"/,
+  ],
+  [
     'the manifest of a newer checkpoint is damaged',
     async (project) => {
       commitMore(project);

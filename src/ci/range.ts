@@ -67,8 +67,7 @@ async function chooseRange(
   const named = namedStart(context.world.env, remote);
   const start = named && (await commitAt(git, named.rev));
   if (start) return since(start, named.shown, named.from);
-  // Unreadable settings are another check's finding.
-  const branch = `${remote}/${await mainBranch(context).catch(() => null)}`;
+  const branch = `${remote}/${await mainBranch(context)}`;
   const tip = await commitAt(git, `refs/remotes/${branch}`);
   const base = tip === null ? null : await mergeBase(git, head, tip);
   // A forced push may have replaced the commit of a push. The base of a pull request always exists.

@@ -1,4 +1,4 @@
-import { compareText, plural } from '../core/text.js';
+import { compareText, firstNames, plural } from '../core/text.js';
 import type { GuardFinding } from '../guard/guard.js';
 import type { Container } from './container.js';
 import { type AbsentRecord, type Graph, groupBy } from './graph.js';
@@ -238,8 +238,10 @@ function findNotes(
 ): Finding[] {
   const { places } = located;
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
-  const place = places.get(elsewhere[0]?.id ?? '');
-  const bring = place === 'stash' ? ' (git stash pop)' : '';
+  const [stashed = [], others = []] = [true, false].map((isStash) =>
+    elsewhere.filter(({ id }) => (places.get(id) === 'stash') === isStash),
+  );
+  const named = firstNames([...new Set(others.map(({ id }) => places.get(id) ?? ''))], 3);
   const files = graph.containers.length;
   const journal = `the journal in the git dir has ${plural(own.damaged.length, 'damaged line')}`;
   const strange = unknown.filter(({ id }) => !changed.includes(id));
@@ -249,7 +251,12 @@ function findNotes(
         file,
       }),
     ),
-    ...describeRecords('elsewhere', elsewhere, `in ${place}, not in this tree: {count} written here${bring}`),
+    ...describeRecords('elsewhere', others, `in ${named}, not in this tree: {count} written here`),
+    ...describeRecords(
+      'elsewhere',
+      stashed,
+      'in stash, not in this tree: {count} written here (git stash pop)',
+    ),
     ...graph.containers.flatMap(describeFile),
     ...(own.damaged.length > 0 ? [makeFinding('journal', journal)] : []),
     ...incomplete.map((message) => makeFinding('incomplete', message)),

@@ -167,8 +167,8 @@ async function settleLostFiles(context: Context, refs: Refs, isReadOnly: boolean
   const files = `${plural(lost.length, 'file')} of memory`;
   const names = firstPaths(lost.map(({ path }) => shown(context.layout, path)));
   if (!isReadOnly && putFilesBack(context, lost))
-    return [makeFinding('put_back', `put back ${files} written here, which no commit has: ${names}`)];
-  const message = `missing: ${files} written here, which no commit has: ${names}`;
+    return [makeFinding('put_back', `put back ${files} written here, which no branch has: ${names}`)];
+  const message = `missing: ${files} written here, which no branch has: ${names}`;
   return [makeFinding('missing', message, { hint: 'forge memory verify   # puts back what is missing' })];
 }
 

@@ -3,7 +3,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import { formatArgv, quoteWord } from '../core/argv.js';
 import { Disk } from '../core/disk.js';
 import { agentMark, deniedToBuilder, isBuilder } from '../core/environment.js';
-import { corrupted, ForgeError, refused, usage } from '../core/error.js';
+import { corrupted, ForgeError, refused, unlessFailed, usage } from '../core/error.js';
 import { isFull, readHint, unreliableFileSystem, writeHint } from '../core/files.js';
 import * as paths from '../core/paths.js';
 import { decodeUtf8, encodeDocument, refuseConflict } from '../core/schema.js';
@@ -130,11 +130,12 @@ export function readConfig(context: Context): Config {
   return config;
 }
 
-/** The branch that others are merged into: from the settings, else from git. */
-export async function mainBranch(context: Context): Promise<string | null> {
+/** The branch that others are merged into: from the settings if they can be read, else from git. */
+export async function mainBranch(context: Context, remote?: string | null): Promise<string | null> {
   const { repository, git } = context;
   if (!repository || !git) return null;
-  return readConfig(context).git.default_branch || defaultBranch(repository, git);
+  const setting = unlessFailed('', () => readConfig(context).git.default_branch);
+  return setting || defaultBranch(repository, git, remote);
 }
 
 /** True for a builder, which works for a cycle and is judged by it. */

@@ -11,7 +11,7 @@ import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf } from '..
 import { readActive, readFeatures } from '../feature/store.js';
 import { selectNext } from '../feature/tasks.js';
 import { type LoggedCommit, readDistance, readLog } from '../git/read.js';
-import { defaultBranch, findRemote } from '../git/remote.js';
+import { findRemote } from '../git/remote.js';
 import { operationInProgress } from '../git/repository.js';
 import { readTreeStatus } from '../git/status.js';
 import { describePause } from '../guard/fingerprint.js';
@@ -23,7 +23,14 @@ import { damageOf, verifyReadOnly } from '../ledger/integrity.js';
 import { ACCEPT, describeSize, readSize } from '../ledger/memory.js';
 import { hasKey } from '../linear/client.js';
 import { doneIds, readQueue } from '../linear/issue.js';
-import { type Context, findTracked, hasRecovery, readConfig, readHalt } from '../project/project.js';
+import {
+  type Context,
+  findTracked,
+  hasRecovery,
+  mainBranch,
+  readConfig,
+  readHalt,
+} from '../project/project.js';
 import { entryTimes } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { archivedIds } from '../session/store.js';
@@ -165,9 +172,8 @@ async function checkGit(context: Context): Promise<Remark[]> {
     currentCheckpoint(context),
     findRemote(repository, git),
   ]);
-  const setting = unlessFailed('', () => readConfig(context).git.default_branch);
   const isAlone = !remote && !tree.upstream;
-  const main = isAlone ? null : setting || (await defaultBranch(repository, git, remote));
+  const main = isAlone ? null : await mainBranch(context, remote);
   let upstream = main === tree.branch ? tree.upstream : null;
   if (!upstream && remote && main) {
     const distance = await readDistance(git, `refs/remotes/${remote}/${main}`);

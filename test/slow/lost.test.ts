@@ -21,10 +21,10 @@ describe('features, lessons and archives that git took away', () => {
     project.git('clean', '-fdq');
     expect(await known(project)).not.toMatch(/port of their own|Sign in/);
     expect((await runForge(project, ['status'])).stdout).toMatch(
-      /missing: 2 files of memory written here, which no commit has: .*learned\.d.*forge memory verify/s,
+      /missing: 2 files of memory written here, which no branch has: .*learned\.d.*forge memory verify/s,
     );
     expect((await verify(project)).notes).toMatchObject(
-      [/put back 2 files of memory written here, which no commit has: .*F-1\.json/].map((it) =>
+      [/put back 2 files of memory written here, which no branch has: .*F-1\.json/].map((it) =>
         expect.stringMatching(it),
       ),
     );

@@ -20,8 +20,8 @@ const [success, failure, invariant] = [z.literal('success'), z.literal('failure'
 const Knowledge = z.looseObject({
   schema_version: text,
   patterns: z.looseObject({
-    successful: z.array(z.looseObject({ ...TEXTS.success, learned_at: text })),
-    failed: z.array(z.looseObject({ ...TEXTS.failure, learned_at: text })),
+    successful: z.array(z.looseObject({ ...TEXTS.success, learned_at: z.optional(text) })),
+    failed: z.array(z.looseObject({ ...TEXTS.failure, learned_at: z.optional(text) })),
   }),
   invariants: z.array(text),
 });
@@ -116,7 +116,7 @@ function toView(stored: readonly StoredLearning[], standing: Knowledge | null): 
 }
 
 function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {
-  const of = (kind: string, entries: readonly { learned_at: string }[]): object[] =>
+  const of = (kind: string, entries: readonly { learned_at?: string | undefined }[]): object[] =>
     entries.map(({ learned_at, ...rest }) => ({ ...rest, ...(learned_at && { learned_at }), kind }));
   return [
     ...of('success', patterns.successful),

@@ -162,6 +162,22 @@ describe('forge knowledge', () => {
     expect(project.json(KNOWLEDGE)).toEqual({ ...file, invariants: ['j'] });
   });
 
+  it('KNO-01 a lesson that a person adds to knowledge.json needs no date', async () => {
+    const project = await makeForge();
+    const edited = project.json<{ patterns: { successful: object[]; failed: object[] } }>(KNOWLEDGE);
+    edited.patterns.successful.push({ context: 'any task', approach: 'Clean the cache' });
+    edited.patterns.failed.push({ context: 'CI', issue: 'the port is taken', resolution: 'port 0' });
+    project.write(KNOWLEDGE, JSON.stringify(edited));
+    const { exitCode, stdout, stderr } = await runForge(project, 'start');
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringContaining('knowledge.json was edited, and forge took it in: "Clean the cache" added'),
+    ]);
+    expect(stdout).toContain('Clean the cache');
+    const { learnings } = await forgeJson<{ learnings: Learning[] }>(project, ['knowledge', 'list']);
+    expect(learnings.map(({ kind }) => kind).sort()).toEqual(['failure', 'success']);
+  });
+
   it('KNO-01 invalid input writes nothing', async () => {
     const project = await makeForge();
     const before = snapshot(project.dir);

@@ -1,9 +1,10 @@
 import { compareText, firstNames, plural } from '../core/text.js';
 import type { GuardFinding } from '../guard/guard.js';
-import type { Container } from './container.js';
+import type { Context } from '../project/project.js';
+import { type Container, eachRecord, type Line, UNLINKED } from './container.js';
 import { type AbsentRecord, type Graph, groupBy } from './graph.js';
 import type { Observation } from './observe.js';
-import { MAX_CONTAINERS } from './read.js';
+import { containerBytes, MAX_CONTAINERS } from './read.js';
 
 /** `damage` is exit 4 and halts writing, `returned` is exit 5, `finding` is exit 1, `note` is exit 0. */
 type Level = 'damage' | 'returned' | 'finding' | 'note';
@@ -55,9 +56,7 @@ const STATES = { damage: 'corrupted', returned: 'secret', finding: 'removed' } a
 
 /** What memory with these findings is called. The worst one decides. */
 export function stateOf(findings: readonly Finding[]): 'intact' | (typeof STATES)[keyof typeof STATES] {
-  const worst = (['damage', 'returned', 'finding'] as const).find(
-    (level) => ofLevel(findings, level).length > 0,
-  );
+  const worst = (['damage', 'returned', 'finding'] as const).find((level) => ofLevel(findings, level)[0]);
   return worst ? STATES[worst] : 'intact';
 }
 
@@ -118,12 +117,11 @@ const ATTRIBUTES = 'memory/ledger/** -text -filter -ident -working-tree-encoding
 
 /** Compares the ledger of a working tree with everything else that knows records. */
 export function compare(observation: Observation) {
-  const { graph, located, settled, sparse } = observation;
+  const { context, graph, located, settled, sparse } = observation;
   const open = observation.absent.filter(({ id }) => !settled.has(id));
-  const holderOf = ({ seg, prev }: AbsentRecord) => graph.holderOf(seg, prev);
-  const isEdited = (record: AbsentRecord): boolean => holderOf(record) !== null;
-  const edited = open.filter(isEdited);
-  const missing = open.filter((record) => !isEdited(record) && !sparse.has(record.file ?? ''));
+  const replaced = graph.replaced(open);
+  const edited = new Set(replaced.map(({ record }) => record));
+  const missing = open.filter((record) => !edited.has(record) && !sparse.has(record.file ?? ''));
   const from = (...sources: AbsentRecord['source'][]): AbsentRecord[] =>
     missing.filter(({ source }) => sources.includes(source));
   const away = from('journal', 'anchor');
@@ -133,15 +131,14 @@ export function compare(observation: Observation) {
   const wanted = lost.length > MAX_PUT_BACK ? [] : lost;
   // Somebody rejected what was published, so it does not return by itself.
   const disappeared = nowhere.filter((record) => record.isOwn && !wanted.includes(record));
-  // An edit comes before the lines that follow it, of which only the links are damaged.
-  const edits = edited.map((record) => describeEdit(graph, record)).sort((a, b) => a.line - b.line);
+  const edits = replaced.map((edit) => describeEdit(context, edit)).sort((a, b) => a.line - b.line);
   // Nothing after an edit is good.
   const withGood = (finding: Finding): Finding => {
     const first = edits.find(({ file, line }) => file === finding.file && line < finding.line);
     return first ? { ...finding, last_good: first.last_good } : finding;
   };
-  const damage = [...findDamage(observation), ...edits].map(withGood);
-  const changed = edited.map((record) => holderOf(record)?.id);
+  const damage = oncePerPlace(findDamage(observation), edits).map(withGood);
+  const changed = replaced.map(({ holder }) => holder.id);
   return {
     findings: [
       ...damage.sort((a, b) => compareText(a.file, b.file) || a.line - b.line),
@@ -159,14 +156,21 @@ export function compare(observation: Observation) {
   };
 }
 
+/** The line after a damaged one has a wrong link, and the line after a removed one is not an edit of it. */
+function oncePerPlace(damage: readonly Finding[], edits: readonly Finding[]): Finding[] {
+  const at = ({ file, line }: Finding, back = 0): string => `${file}:${line - back}`;
+  const unreadable = new Set(damage.map((one) => at(one)));
+  const all = [...damage, ...edits.filter((edit) => !unreadable.has(at(edit)))];
+  const places = new Set(all.map((one) => at(one)));
+  return all.filter((one) => one.message !== UNLINKED || !places.has(at(one, 1)));
+}
+
 function findDamage({ graph, settled }: Observation): Finding[] {
   const isOpen = (subject: string): boolean => !settled.has(subject);
   const unreadable = graph.containers.flatMap(({ name: file, problems }) =>
     problems
       .filter(({ sha256 }) => isOpen(sha256))
-      .map(({ line, offset, reason, last_good }) =>
-        makeFinding('unreadable', reason, { file, line, offset, last_good }),
-      ),
+      .map(({ reason, sha256: _, ...place }) => makeFinding('unreadable', reason, { file, ...place })),
   );
   const links = graph
     .checkLinks()
@@ -204,16 +208,19 @@ function findReturned(graph: Graph): Finding[] {
   });
 }
 
-function describeEdit(graph: Graph, { id, seg, prev, file = '', commit }: AbsentRecord): Finding {
-  const holder = graph.holderOf(seg, prev);
-  const index = holder?.index ?? 0;
-  const before = holder?.container.ids[index - 1];
-  const message = `the record was changed (${id.slice(0, 12)} before, ${holder?.id.slice(0, 12)} now)`;
-  return makeFinding('edited', message, {
-    ...{ ids: [id], file: holder?.container.name ?? file, line: index + 1 },
-    last_good: before ? { line: index, n: holder?.container.ns[index - 1] ?? 0, id: before } : null,
-    ...(commit === undefined ? {} : { commit }),
-  });
+function describeEdit(context: Context, { record, holder }: ReturnType<Graph['replaced']>[number]): Finding {
+  const { container, index, id: now } = holder;
+  const { id, commit } = record;
+  // A line that is no record has no index.
+  const lines = new Map<string, Line>();
+  eachRecord(containerBytes(context, container.name), (each, _, line) => lines.set(each, line));
+  const { number: line = 0, offset = 0 } = lines.get(now) ?? {};
+  const [before = '', n = 0] = [container.ids[index - 1], container.ns[index - 1]];
+  const good = lines.get(before);
+  const message = `the record was changed (${id.slice(0, 12)} before, ${now.slice(0, 12)} now)`;
+  const last_good = good ? { line: good.number, n, id: before } : null;
+  const place = { file: container.name, line, offset, last_good };
+  return makeFinding('edited', message, { ...place, ids: [id], ...(commit && { commit }) });
 }
 
 function describeSetBack(records: readonly AbsentRecord[]): Finding[] {
@@ -234,7 +241,7 @@ const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
 function findNotes(
   { graph, unknown, incomplete, located, own }: Observation,
   away: readonly AbsentRecord[],
-  changed: readonly (string | undefined)[],
+  changed: readonly string[],
 ): Finding[] {
   const { places } = located;
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
@@ -245,11 +252,10 @@ function findNotes(
   const files = graph.containers.length;
   const journal = `the journal in the git dir has ${plural(own.damaged.length, 'damaged line')}`;
   const strange = unknown.filter(({ id }) => !changed.includes(id));
+  const unwritten = 'it has {count} that forge did not write here and no commit has';
   return [
     ...[...groupBy(strange, ({ file }) => file)].flatMap(([file, records]) =>
-      describeRecords('unknown', records, 'it has {count} that forge did not write here and no commit has', {
-        file,
-      }),
+      describeRecords('unknown', records, unwritten, { file }),
     ),
     ...describeRecords('elsewhere', others, `in ${named}, not in this tree: {count} written here`),
     ...describeRecords(

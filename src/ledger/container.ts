@@ -32,6 +32,9 @@ export function formatContainer(name: string, lines: readonly string[]): Buffer 
   return Buffer.from(lines.map((line) => `${spaces}${line}\n`).join(''), 'utf8');
 }
 
+/** Why a line is damaged that does not follow the one before it. */
+export const UNLINKED = '"prev" is not the id of the line before';
+
 export interface Problem {
   /** 1-based. */
   line: number;
@@ -179,7 +182,7 @@ function takeLine(facts: Container, parsed: ParsedLine, line: Buffer): string | 
   if (parsed.type === 'tombstone') facts.tombstones.push(index);
   else takeFields(facts, index, parsed.record, line.length + 1);
   if (links.seg !== facts.seg) return `"seg" is ${links.seg}, the file name has ${facts.seg}`;
-  if (links.prev !== before) return '"prev" is not the id of the line before';
+  if (links.prev !== before) return UNLINKED;
   if (links.n <= earlier) return `"n" is ${links.n}, the line before has ${earlier}`;
   return null;
 }

@@ -68,6 +68,14 @@ export class Graph {
     return null;
   }
 
+  /** Absent records of which another one has the place. */
+  replaced(absent: readonly AbsentRecord[]) {
+    return absent.flatMap((record) => {
+      const holder = this.holderOf(record.seg, record.prev);
+      return holder ? [{ record, holder }] : [];
+    });
+  }
+
   /** Ids that no record names yet, sorted. Only the last record of a chain can be one. */
   heads(): string[] {
     const named = new Set(this.containers.flatMap(({ seen }) => seen.flatMap(([, ids]) => ids)));

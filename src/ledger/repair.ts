@@ -198,10 +198,7 @@ function vouchForLinks({ observation: { graph, settled }, done, subjects }: Repa
 /** Replaces each damaged file by its true chain. A person vouches for bytes that no copy is known of. */
 function replaceDamaged({ context, observation, absent, blobs, done, subjects, restored }: Repair): void {
   const { graph, settled } = observation;
-  const edits = absent.flatMap((record) => {
-    const holder = graph.holderOf(record.seg, record.prev);
-    return holder ? [{ record, holder }] : [];
-  });
+  const edits = graph.replaced(absent);
   for (const container of graph.containers) {
     const { name, seg, ids, problems } = container;
     const inChain = edits.filter(({ record }) => record.seg === seg);

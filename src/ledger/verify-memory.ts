@@ -122,10 +122,7 @@ async function readSignatures(context: Context, graph: Graph): Promise<Signature
   };
   // A trailer is `12 <head> <head>`: the largest number, and the heads.
   for (const { anchors, ...commit } of commits)
-    add(
-      { kind: 'commit', ...commit },
-      anchors.flatMap((value) => value.trim().split(/\s+/).filter(isRecordId)),
-    );
+    add({ kind: 'commit', ...commit }, anchors.join(' ').split(/\s+/).filter(isRecordId));
   for (const { name, commit, message } of tags) {
     const manifest = decodeManifest(manifestIn(message) ?? '');
     if (manifest === null || manifest.commit !== commit) continue;
@@ -155,8 +152,9 @@ export async function memoryStats(context: Context) {
   const verdict = await verifyReadOnly(context);
   const { listed, graph } = verdict.snapshot;
   const { bytes, growth } = readSize(context, listed);
-  const tiers = reportTiers(context, verdict).map(({ tier, records, bytes, heads }) => ({
-    ...{ tier, records, bytes, heads: heads.length },
+  const tiers = reportTiers(context, verdict).map(({ containers: _, heads, ...tier }) => ({
+    ...tier,
+    heads: heads.length,
   }));
   const missing = idsOf(verdict, ...MISSING).length;
   const status = statusOf(context, verdict.findings);

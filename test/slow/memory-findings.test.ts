@@ -190,15 +190,46 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
       [2, sha256(lines[0] as string)],
     ] as const) {
       const changed = lines.with(edit - 1, (lines[edit - 1] as string).replace('"A"', '"B"'));
-      putLines(project, file, changed);
+      putLines(project, file, [...changed, '']);
       const { problems, notes } = await verify(project);
-      expect(problems).toMatchObject(
-        (['edited', 'unreadable'] as const).map((code, i) => ({
-          ...{ code, line: edit + i, last_good: good && { id: good } },
-        })),
-      );
+      const offset = edit === 1 ? 0 : (lines[0] as string).length + 1;
+      const last_good = good && { line: 1, id: good };
+      // The blank line at the end is a place of its own.
+      expect(problems).toMatchObject([
+        { code: 'edited', line: edit, offset, last_good },
+        { code: 'unreadable', line: 4, message: 'a blank line', last_good },
+      ]);
       expect(notes).toEqual([]);
     }
+  });
+
+  it.each<[string, (lines: string[]) => string[], number, RegExp]>([
+    ['a removed line', (lines) => lines.toSpliced(1, 1), 2, UNLINKED],
+    ['a line that is no JSON', (lines) => lines.with(1, lines[1]?.replace('"A"', 'A') ?? ''), 2, /not JSON/],
+    ['two lines in the wrong order', ([a = '', b = '', c = '']) => [a, c, b], 2, UNLINKED],
+  ])('LTM-04 %s is one finding', async (_, change, line, message) => {
+    const { project, file, lines } = await withCycles();
+    putLines(project, file, change([...lines]));
+    const offset = (lines[0] as string).length + 1;
+    const { stdout, exitCode } = await runForge(project, 'memory verify');
+    expect([exitCode, stdout.match(/^✗ .*/gm)]).toEqual([
+      4,
+      [`✗ unreadable  ${file}:${line} (byte ${offset})`],
+    ]);
+    expect(stdout).toMatch(message);
+    await repair(project);
+    await expectWell(project, lines.map(sha256));
+  });
+
+  it('LTM-04 the place of an edited record counts lines that are no records', async () => {
+    const { project, file, lines } = await withCycles();
+    const changed = ['', ...lines].with(2, (lines[1] as string).replace('"A"', '"B"'));
+    putLines(project, file, changed);
+    const { problems } = await verify(project);
+    expect(problems).toMatchObject([
+      { code: 'unreadable', line: 1, offset: 0 },
+      { code: 'edited', line: 3, offset: (lines[0] as string).length + 2, last_good: { line: 2 } },
+    ]);
   });
 
   /** Where no journal knows the records: what only git has. */

@@ -27,7 +27,8 @@ export const problemsOf = ({ findings }: Verdict): Finding[] =>
 export const notesOf = ({ findings }: Verdict): string[] => ofLevel(findings, 'note').map(describeNote);
 
 /** With the command that settles it, if it needs one. */
-const describeNote = (note: Finding): string => [describeFinding(note), note.hint].filter(Boolean).join(': ');
+export const describeNote = (note: Finding): string =>
+  [describeFinding(note), note.hint].filter(Boolean).join(': ');
 
 /** The findings that halt writing. */
 export const damageOf = ({ findings }: Verdict): Finding[] => ofLevel(findings, 'damage');
@@ -71,11 +72,12 @@ export async function verifyAndRepair(context: Context): Promise<Verdict> {
 }
 
 /** Before a session and every governed cycle: the same, and exit 4 unless memory is intact. */
-export async function requireVerified(context: Context): Promise<Verdict> {
+export async function requireVerified(context: Context, { isEnd = false } = {}): Promise<Verdict> {
   const verdict = await verifyAndRepair(context);
   refuseDamage(verdict);
+  // The commit of an end changes what to type about a problem.
   for (const finding of verdict.findings)
-    if (meaningOf(finding.code).level !== 'note' || meaningOf(finding.code).isNews)
+    if (meaningOf(finding.code).isNews || (!isEnd && meaningOf(finding.code).level !== 'note'))
       context.warnings.push(describeNote(finding));
   const halt = readHalt(context.disk);
   if (halt)

@@ -20,7 +20,7 @@ import { boundEvidence, boundTexts, type CycleInput, type Evidence } from '../le
 import { resolveCandidates } from '../learning/knowledge.js';
 import { recordCycle } from '../learning/record.js';
 import { endKey } from '../learning/rules.js';
-import { requireVerified, verifyAndRepair } from '../ledger/integrity.js';
+import { describeNote, problemsOf, requireVerified, verifyAndRepair } from '../ledger/integrity.js';
 import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { putBackDeleted } from '../ledger/repair.js';
 import { rebuildViews } from '../ledger/view.js';
@@ -69,7 +69,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}) {
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const isWanted = input.commit ?? readConfig(context).session.commit;
   if (isWanted) await warnOnGitFailure(context, () => putBackDeleted(context));
-  const isVerified = (await warnOnGitFailure(context, () => requireVerified(context))) !== null;
+  const before = await warnOnGitFailure(context, () => requireVerified(context, { isEnd: true }));
   // Damage must be found now, or the session would end without storing its learnings.
   if (learnings.length > 0) listKnowledge(context);
   await warnOnGitFailure(context, () => guardCommit(context));
@@ -105,8 +105,11 @@ export async function endSession(context: Context, raw: SessionEndInput = {}) {
   await warnDetached(context, outcome);
   await keepGitState(context);
   // Committed records leave the journal, and the next start finds everything verified.
-  const after = isVerified ? await warnOnGitFailure(context, () => verifyAndRepair(context)) : null;
-  if (after) rebuildViews(context, after.snapshot.listed);
+  const after = before && (await warnOnGitFailure(context, () => verifyAndRepair(context)));
+  if (after) {
+    rebuildViews(context, after.snapshot.listed);
+    context.warnings.push(...problemsOf(after).map(describeNote));
+  }
   const linear = await commentOnIssue(context, work, next);
   if (usesClaims(context)) await (await import('../events/claim-work.js')).releaseOthers(context);
   const events = hasUnsent(context) ? await (await import('../events/publish.js')).sendUnsent(context) : [];

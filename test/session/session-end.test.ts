@@ -11,6 +11,8 @@ import {
   SESSION,
   snapshot,
 } from '../support/forge-project.js';
+import { repair } from '../support/ledgers.js';
+import { containersOf } from '../support/memory.js';
 import { changedPaths } from '../support/project.js';
 import { type Ended, withFeature } from '../support/session-ends.js';
 
@@ -204,6 +206,21 @@ describe('past sessions', () => {
     expect(project.git('rev-parse', 'HEAD')).toBe(head);
     expect(changedPaths(project)).toEqual([]);
     expect((await forgeJson<{ sessions: object[] }>(project, ['session', 'list'])).sessions).toEqual([]);
+  });
+
+  it('LTM-21 after git rm of a file of the ledger it prints a command that brings the records back', async () => {
+    const project = await makeStarted();
+    await forgeJson(project, 'note add kept');
+    await forgeJson(project, 'session end');
+    await forgeJson(project, 'session start');
+    project.git('rm', '-q', ...containersOf(project));
+    const { exitCode, stderr } = await runForge(project, ['end', '--next', 'x']);
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^! commit \w{7} \(.*\) removed 1 record; .*: forge memory repair\n$/),
+    ]);
+    await repair(project);
+    expect((await runForge(project, 'note list')).stdout).toContain('kept');
   });
 
   it('SES-09 an agent that writes into the session of another agent is warned, and cannot end it; a person can', async () => {

@@ -153,7 +153,7 @@ export class Disk {
   }
 
   exists(path: string): boolean {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return files.onDisk(path, () => lstatSync(path, { throwIfNoEntry: false })) !== undefined;
   }
 
   list(folder: string): string[] {

@@ -39,12 +39,15 @@ export function diskError(error: unknown, path: string): ForgeError {
   const code = (systemCode(error) ?? 'unknown').replace(QUOTA, 'EDQUOT');
   if (NOT_PLAIN[code]) return notPlain(path, code);
   const isSandbox = code === 'EROFS' && path.includes(`${sep}.git${sep}`);
-  const hint = isSandbox
-    ? SANDBOX_HINT
-    : HINTS[code]?.replaceAll('FOLDER', () => formatArgv([dirname(path)]));
+  const folder = formatArgv([reachable(dirname(path))]);
+  const hint = isSandbox ? SANDBOX_HINT : HINTS[code]?.replaceAll('FOLDER', () => folder);
   const message = `${path}: ${REASONS[code] ?? (error as Error).message}.`;
   return outside(`disk.${code.toLowerCase()}`, message, { file: path, hint, cause: error });
 }
+
+/** The nearest folder that may be entered: it shows the mode of one that may not. */
+const reachable = (folder: string): string =>
+  fs.existsSync(`${folder}/.`) || folder === dirname(folder) ? folder : reachable(dirname(folder));
 
 export const SANDBOX_HINT =
   "In an agent's sandbox, use the tools of forge's MCP server, which runs outside of it: learn, feature_verify, memory_record, session_end.";
@@ -55,7 +58,7 @@ function notPlain(path: string, code: string): ForgeError {
   return corrupted('file.kind', message, { file: path, hint });
 }
 
-function onDisk<T>(path: string, work: () => T): T {
+export function onDisk<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -316,5 +316,25 @@ describe('files and other programs', () => {
       expect([path, again.exitCode, again.stderr]).toEqual([path, 0, expect.any(String)]);
     }
     expect(lstatSync(project.path(FEATURES)).mode & 0o777).toBe(0o644);
+    for (const [folder, command] of [
+      ['.git/forge', 'start'],
+      ['.git/forge', 'memory verify'],
+      ['.forge/memory/sessions', 'session list'],
+    ] as const) {
+      chmodSync(project.path(folder), 0o000);
+      const { exitCode, stderr } = forge(command.split(' '));
+      const parent = project.path(folder, '..');
+      expect([folder, exitCode, stderr]).toEqual([
+        folder,
+        6,
+        expect.stringMatching(/^forge: \S+: permission denied\.\n {2}→ ls -la \S+ {3}# .*\n$/),
+      ]);
+      expect(stderr).toContain(folder);
+      expect(stderr).toContain(`→ ls -la ${parent} `);
+      const { stdout } = forge(['doctor']);
+      expect(stdout).toContain(`type      ls -la ${parent} `);
+      expect(stdout).not.toContain('EACCES');
+      chmodSync(project.path(folder), 0o755);
+    }
   });
 });

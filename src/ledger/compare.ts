@@ -131,7 +131,9 @@ export function compare(observation: Observation) {
   const wanted = lost.length > MAX_PUT_BACK ? [] : lost;
   // Somebody rejected what was published, so it does not return by itself.
   const disappeared = nowhere.filter((record) => record.isOwn && !wanted.includes(record));
-  const edits = replaced.map((edit) => describeEdit(context, edit)).sort((a, b) => a.line - b.line);
+  const edits = [...groupBy(replaced, ({ holder }) => holder.container)].flatMap(([container, records]) =>
+    describeEdits(context, container, records),
+  );
   // Nothing after an edit is good.
   const withGood = (finding: Finding): Finding => {
     const first = edits.find(({ file, line }) => file === finding.file && line < finding.line);
@@ -208,19 +210,21 @@ function findReturned(graph: Graph): Finding[] {
   });
 }
 
-function describeEdit(context: Context, { record, holder }: ReturnType<Graph['replaced']>[number]): Finding {
-  const { container, index, id: now } = holder;
-  const { id, commit } = record;
+/** The records in the place of those that are gone, in the order of the file. */
+function describeEdits(context: Context, { name, ids, ns }: Container, edits: ReturnType<Graph['replaced']>) {
   // A line that is no record has no index.
   const lines = new Map<string, Line>();
-  eachRecord(containerBytes(context, container.name), (each, _, line) => lines.set(each, line));
-  const { number: line = 0, offset = 0 } = lines.get(now) ?? {};
-  const [before = '', n = 0] = [container.ids[index - 1], container.ns[index - 1]];
-  const good = lines.get(before);
-  const message = `the record was changed (${id.slice(0, 12)} before, ${now.slice(0, 12)} now)`;
-  const last_good = good ? { line: good.number, n, id: before } : null;
-  const place = { file: container.name, line, offset, last_good };
-  return makeFinding('edited', message, { ...place, ids: [id], ...(commit && { commit }) });
+  eachRecord(containerBytes(context, name), (id, _, line) => lines.set(id, line));
+  const found = edits.map(({ record: { id, commit }, holder: { index, id: now } }) => {
+    const { number: line = 0, offset = 0 } = lines.get(now) ?? {};
+    const [before = '', n = 0] = [ids[index - 1], ns[index - 1]];
+    const good = lines.get(before);
+    const message = `the record was changed (${id.slice(0, 12)} before, ${now.slice(0, 12)} now)`;
+    const last_good = good ? { line: good.number, n, id: before } : null;
+    const place = { file: name, line, offset, last_good };
+    return makeFinding('edited', message, { ...place, ids: [id], ...(commit && { commit }) });
+  });
+  return found.sort((a, b) => a.line - b.line);
 }
 
 function describeSetBack(records: readonly AbsentRecord[]): Finding[] {

@@ -92,12 +92,9 @@ export function refuseDamage(verdict: Verdict): void {
   const [first] = damageOf(verdict);
   if (!first) return;
   const { file, line, offset, hint } = first;
-  throw corrupted('memory.corrupted', `${describeFinding(first)}.`, {
-    ...(file ? { file, offset } : {}),
-    ...(line > 0 ? { line } : {}),
-    hint,
-    data: { problems: problemsOf(verdict) },
-  });
+  const place = { ...(file && { file, offset }), ...(line > 0 && { line }) };
+  const data = { problems: problemsOf(verdict) };
+  throw corrupted('memory.corrupted', `${describeFinding(first)}.`, { ...place, hint, data });
 }
 
 /** For readers: nothing is put back, halted or journaled. */

@@ -76,15 +76,21 @@ export function isWritable(path: string): boolean {
   }
 }
 
-/** True when a folder's disk has no free space or no free inode. */
-export function isFull(path: string): boolean {
+/** The result of `work`, or `otherwise` after any error. */
+function tryOr<T, F>(otherwise: F, work: () => T): T | F {
   try {
-    const { bavail, files, ffree } = fs.statfsSync(path);
-    return bavail === 0 || (files > 0 && ffree === 0);
+    return work();
   } catch {
-    return false;
+    return otherwise;
   }
 }
+
+/** True when a folder's disk has no free space or no free inode. */
+export const isFull = (path: string): boolean =>
+  tryOr(false, () => {
+    const { bavail, files, ffree } = fs.statfsSync(path);
+    return bavail === 0 || (files > 0 && ffree === 0);
+  });
 
 /** Null for no file. Never follows a symlink, waits for a FIFO, or reads more than `max` bytes (exit 4). Needs no lock. */
 export function readPlain(path: string, max: number): Buffer | null {
@@ -124,22 +130,10 @@ export function stampOf(path: string): string {
 }
 
 /** The text of a file; '' when it cannot be read. */
-export function readText(path: string): string {
-  try {
-    return fs.readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
+export const readText = (path: string): string => tryOr('', () => fs.readFileSync(path, 'utf8'));
 
 /** With every symlink followed; null when nothing can be reached there. */
-export function realPath(path: string): string | null {
-  try {
-    return fs.realpathSync.native(path);
-  } catch {
-    return null;
-  }
-}
+export const realPath = (path: string): string | null => tryOr(null, () => fs.realpathSync.native(path));
 
 export interface Write {
   path: string;
@@ -267,24 +261,14 @@ export function filesBelow(folder: string, most: number, prefix = ''): string[] 
 export const removePath = (path: string): void =>
   onDisk(path, () => fs.rmSync(path, { recursive: true, force: true }));
 
-export function removeQuietly(path: string): void {
-  try {
-    fs.unlinkSync(path);
-  } catch {
-    // The file stays.
-  }
-}
+/** Without an error if the file stays. */
+export const removeQuietly = (path: string): void => tryOr(undefined, () => fs.unlinkSync(path));
 
 const MAX_HINT_BYTES = 64 * 1024;
 
 /** The value of a hint file; null when it is missing or unreadable. */
-export function readHint<T>(path: string, max = MAX_HINT_BYTES): T | null {
-  try {
-    return JSON.parse(readPlain(path, max)?.toString('utf8') ?? '') as T;
-  } catch {
-    return null;
-  }
-}
+export const readHint = <T>(path: string, max = MAX_HINT_BYTES): T | null =>
+  tryOr(null, () => JSON.parse(readPlain(path, max)?.toString('utf8') ?? '') as T);
 
 /** Stores a value that can be computed again. Neither locked nor synced, and never an error. */
 export const writeHint = (path: string, value: object, max = MAX_HINT_BYTES): void =>
@@ -325,10 +309,5 @@ const UNRELIABLE: Record<number, string> = {
 };
 
 /** The name of the unreliable file system that a folder is on; null for any other. */
-export function unreliableFileSystem(folder: string): string | null {
-  try {
-    return process.platform === 'linux' ? (UNRELIABLE[fs.statfsSync(folder).type >>> 0] ?? null) : null;
-  } catch {
-    return null;
-  }
-}
+export const unreliableFileSystem = (folder: string): string | null =>
+  tryOr(null, () => (process.platform === 'linux' && UNRELIABLE[fs.statfsSync(folder).type >>> 0]) || null);

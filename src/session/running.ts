@@ -91,9 +91,9 @@ export function sessionHere(context: Context): string | null {
 export function refuseBeside(context: Context): void {
   // A person may go on while the file is damaged.
   const running = context.world.isAgent ? readRunning(context) : null;
-  if (!running || !isBeside(context, running)) return;
+  if (!running || judgeRunning(context, running).state === 'same') return;
   const held = sessionHeld(context, running, 'forge start --join');
-  if (context.world.tool) throw held;
+  if (context.world.tool && isBeside(context, running)) throw held;
   context.warnings.push(`${held.message} What you write here goes into it.`);
 }
 

@@ -434,7 +434,9 @@ describe('forge recall', () => {
     const add = ['note', 'add', 'The "cantina" closes\\opens at two – ü'];
     const { id } = await forgeJson<{ id: string }>(project, add);
     expect(await forgeJson(project, add)).toMatchObject({ id, duplicate: true });
-    expect((await runForge(project, add)).stdout).toContain('The "cantina" closes\\opens at two – ü  (known already)');
+    expect((await runForge(project, add)).stdout).toContain(
+      'The "cantina" closes\\opens at two – ü  (known already)',
+    );
     expect((await forgeJson<{ notes: unknown[] }>(project, ['note', 'list'])).notes).toHaveLength(1);
     await forgeJson(project, ['note', 'remove', id]);
     expect((await forgeJson<{ id: string }>(project, add)).id).not.toBe(id);

@@ -227,6 +227,10 @@ describe('past sessions', () => {
     const project = await makeForge();
     await forgeJson(project, 'session start', { world: { holder: agent('ada'), liveness: () => 'alive' } });
     const bob = { holder: agent('bob'), liveness: () => 'alive' as const, isBelow: () => false };
+    const gone = { ...bob, isAgent: true, liveness: () => 'gone' as const };
+    expect((await runForge(project, ['log', 'w'], { world: gone })).stderr).toMatch(
+      /^! Session \S+ belongs to another agent: process \d+ is gone\. What you write here goes into it\.\n$/,
+    );
     const write = async (isAgent: boolean) => {
       const lines: string[] = [];
       for (const command of [

@@ -65,7 +65,7 @@ export const TAMPERS: Record<string, Tamper> = {
     renameSync(join(desk.ledger, name), join(desk.ledger, to));
     return to;
   },
-  'file truncated': cut(1, 0),
+  'file truncated': cut(2, 0),
   'tail torn': cut(2, 60),
   'file emptied': (desk, name) => {
     writeFileSync(join(desk.ledger, name), '');

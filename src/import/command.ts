@@ -41,13 +41,13 @@ function tableOf(files: readonly ImportedFile[], style: Style): string {
 
 function describe(file: ImportedFile, style: Style): string {
   const { notes, features, known, skipped, masked = 0, problem } = file;
-  if (problem !== undefined) return style.warn(problem);
   return [
     ...(notes > 0 ? [plural(notes, 'note')] : []),
     ...(features.length > 0 ? [plural(features.length, 'feature')] : []),
     ...(known > 0 ? [style.dim(`${known} already there`)] : []),
     ...(skipped > 0 ? [style.dim(`${skipped} skipped (done, deferred, or without an id or a title)`)] : []),
     ...(masked > 0 ? [style.warn(`secrets or personal data masked in ${plural(masked, 'text')}`)] : []),
+    ...(problem !== undefined ? [style.warn(problem)] : []),
   ].join(', ');
 }
 

@@ -82,7 +82,7 @@ function chosen(names: readonly string[] = []): readonly Source[] {
 }
 
 type SourceFile = { source: Source; file: string };
-type Read = SourceFile & Taken & Pick<ImportedFile, 'masked' | 'problem'>;
+type Read = SourceFile & Taken & Pick<ImportedFile, 'masked'>;
 
 const filesOf = ({ layout }: Context, sources: readonly Source[]): SourceFile[] =>
   sources.flatMap((source) =>

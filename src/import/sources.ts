@@ -1,7 +1,7 @@
 import { explainSyntax, SyntaxProblem } from '../core/error.js';
 import { parseJson } from '../core/json.js';
 import { isId } from '../core/schema.js';
-import { isObject, sha256 } from '../core/text.js';
+import { isObject, plural, sha256 } from '../core/text.js';
 import { FRONTMATTER, readYaml } from '../core/yaml.js';
 
 export interface Taken {
@@ -9,6 +9,8 @@ export interface Taken {
   tasks: Task[];
   /** Number of tasks that are done, deferred, or without an id or a title. forge has no evidence for a done one. */
   skipped: number;
+  /** The lines that cannot be read. The others are taken. */
+  problem?: string | undefined;
 }
 
 export interface Section {
@@ -63,13 +65,16 @@ export const SOURCES: readonly Source[] = [
   { name: 'backlog', files: ['backlog/tasks/*.md'], read: readBacklog },
 ];
 
-/** Its fields are no YAML: a glob begins with `*`. */
+/** Its fields are no YAML: a glob begins with `*`. A value may go on in indented lines or items. */
 function readCursor(text: string): Taken {
   const [, fields = '', body = text] = FRONTMATTER.exec(text) ?? [];
-  const [globs, description] = ['globs', 'description'].map(
-    (name) => new RegExp(`^${name}:[ \\t]*["'[]*(.*?)["'\\]]*\\s*$`, 'm').exec(fields)?.[1],
-  );
-  return readMarkdown(body, [globs && `For ${globs}`, description].filter(Boolean).join(': '));
+  const read = (name: string, separator: string): string => {
+    const [, value = ''] = new RegExp(`^${name}:(.*(?:\\r?\\n[ \\t-].*)*)`, 'm').exec(fields) ?? [];
+    const lines = value.split('\n').map((line) => line.replace(/^\s*(?:- +)?["'[]*|["'\],]*\s*$/g, ''));
+    return lines.filter((line) => !/^(?:[>|][-+]?)?$/.test(line)).join(separator);
+  };
+  const globs = read('globs', ', ').replaceAll(/["']/g, '');
+  return readMarkdown(body, [globs && `For ${globs}`, read('description', ' ')].filter(Boolean).join(': '));
 }
 
 /** One note per section, with its headings, then the scope. Skips forge's own block, comments and `@path` imports. */
@@ -135,11 +140,16 @@ function readFeatureList(text: string): Taken {
 }
 
 function readBeads(text: string): Taken {
-  const parse = (line: string, index: number): unknown =>
-    explainSyntax(parseJson, line, ({ message }) => new SyntaxProblem(message, index + 1));
-  const rows = text
-    .split('\n')
-    .flatMap((line, index) => (line.trim() === '' ? [] : [fieldsOf(parse(line, index))]));
+  const broken: string[] = [];
+  const rows = text.split('\n').flatMap((line, index) => {
+    try {
+      return line.trim() === '' ? [] : [fieldsOf(parseJson(line))];
+    } catch (error) {
+      if (!(error instanceof SyntaxProblem)) throw error;
+      broken.push(`line ${index + 1}: ${error.message}`);
+      return [];
+    }
+  });
   const waits = new Map<string, string[]>();
   for (const row of rows)
     for (const { type, depends_on_id } of rowsOf(row['dependencies'])) {
@@ -149,7 +159,7 @@ function readBeads(text: string): Taken {
       if (type === 'blocks' || type === 'parent-child') waits.set(from, [...(waits.get(from) ?? []), to]);
     }
   const titled = (title: string, text: string): string => (text === '' ? '' : `${title}: ${text}`);
-  return collect(
+  const taken = collect(
     rows.map((row) => ({
       id: word(row['id']),
       name: word(row['title']),
@@ -168,6 +178,8 @@ function readBeads(text: string): Taken {
       priority: typeof row['priority'] === 'number' ? row['priority'] + 1 : undefined,
     })),
   );
+  const more = broken.length > 1 ? ` (and ${plural(broken.length - 1, 'more line')})` : '';
+  return { ...taken, problem: broken[0] && broken[0] + more };
 }
 
 /** `{tasks: […]}`, or one such list per tag. Subtasks become tasks. */

@@ -169,7 +169,10 @@ describe('forge import', () => {
     const [note] = await notes(project);
     expect(note?.text).not.toContain(key);
     expect(note?.text).not.toMatch(/[\u{e0000}-\u{e007f}\u202a-\u202e]/u);
-    expect((await features(project)).map(({ id }) => id)).toEqual([expect.stringMatching(/^x-[0-9a-f]{6}$/)]);
+    expect((await features(project)).map(({ id }) => id).sort()).toEqual([
+      'b',
+      expect.stringMatching(/^x-[0-9a-f]{6}$/),
+    ]);
     expect(await forgeError(project, ['import', '--from', 'jira'])).toMatchObject({
       ...{ code: 'import.source', message: expect.stringContaining('memory-bank | beads | task-master') },
     });
@@ -385,6 +388,36 @@ describe('forge import', () => {
     const { stdout } = await runForge(project, ['import']);
     expect(stdout).toMatch(/^\.cursorrules +it is UTF-16, not UTF-8 \(byte 0\)\.\n/);
     expect(stdout).toMatch(/\nbacklog\/tasks\/t\.md +line 3: Nested mappings .* in compact mappings\n/);
+  });
+
+  it('AGT-05 names the lines of beads that are not JSON, and takes the others', async () => {
+    const project = await makeForge();
+    const rows = BEADS.map((row) => JSON.stringify(row));
+    project.write('.beads/issues.jsonl', ['<<<<<<< HEAD', rows[0], 'x', '=', rows[1], '{"id":'].join('\n'));
+    const { stdout, exitCode } = await runForge(project, ['import', '--yes']);
+    expect(stdout).toMatch(
+      /issues\.jsonl +1 note, 2 features, line 1: unexpected "<" \(and 3 more lines\)\n/,
+    );
+    expect([exitCode, (await features(project)).map(({ id }) => id).sort()]).toEqual([1, ['bd-1', 'bd-2']]);
+  });
+
+  it.each([
+    ['globs: "src/**/*.ts"\ndescription: Rule: with a colon', 'For src/**/*.ts: Rule: with a colon'],
+    ['globs: ["*.ts", "*.md"]\ndescription:', 'For *.ts, *.md'],
+    [
+      'description: >-\n  Use these\n  in tests\nglobs:\n  - "*.ts"\n  - *.md',
+      'For *.ts, *.md: Use these in tests',
+    ],
+    [
+      'globs: [\r\n  "*.ts",\r\n]\r\ndescription: "Use\r\n  them"\r\nalwaysApply: false',
+      'For *.ts: Use them',
+    ],
+    ['globs:\n- a.ts\n- b.ts\nalwaysApply: true', 'For a.ts, b.ts'],
+  ])('AGT-05 reads the fields %j of a Cursor rule', async (fields, scope) => {
+    const project = await makeForge();
+    project.write('.cursor/rules/a.mdc', `---\n${fields}\n---\n- Tabs.\n`);
+    await take(project, '--yes');
+    expect((await notes(project)).map(({ text }) => text)).toEqual([`${scope}\n\n- Tabs.`]);
   });
 
   it('AGT-05 at a terminal shows the plan once, then the result', async () => {

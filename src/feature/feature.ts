@@ -219,8 +219,12 @@ function checkChange(context: Context, change: FeatureChange, id = ''): void {
   const features = readFeatures(context);
   // An import or another branch may have brought the id of a feature that is not here.
   const old = blockersOf(findTwin(features, id) ?? {}).map((blocker) => ({ id: blocker }));
-  const issues = readActive(context).map(({ linear_id }) => ({ id: linear_id }));
-  for (const blocker of change.blocked_by) requireFeature([...features, ...issues, ...old], blocker);
+  requireBlockers(context, change.blocked_by, [...features, ...old]);
+}
+
+function requireBlockers(context: Context, blockers: string[], features: { id: string }[]): void {
+  const units = [...features, ...readActive(context).map(({ linear_id }) => ({ id: linear_id }))];
+  for (const blocker of blockers) requireFeature(units, blocker);
 }
 
 /** Approves the new tests and runs them once. B-88: a server approves nothing, since its client may have no shell. */
@@ -312,6 +316,7 @@ export function importFeatures(context: Context, { text }: { text: string }): Im
   requireSupervisor(context, JUDGED_BY);
   return changeFeatures(context, (features) => {
     const { added, known, done } = planImport(features, text, timestamp(context));
+    requireBlockers(context, added.flatMap(blockersOf), [...features, ...added]);
     return { features: [...features, ...added], result: { features: added, known, done } };
   });
 }

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
-import { ForgeError, usage } from '../core/error.js';
+import { ForgeError, unlessFailed, usage } from '../core/error.js';
 import type { Write } from '../core/files.js';
 import { focusFile } from '../core/paths.js';
 import { checkId, checkInput, encodeDocument } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { refuseWorkedOn, usesClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
-import { type AddedFeature, addFeature, listFeatures } from '../feature/feature.js';
-import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
+import { type AddedFeature, addFeature, editFeature, listFeatures } from '../feature/feature.js';
+import { blockersOf, type Feature, type FeatureEdit, type FeatureInput } from '../feature/rules.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { LOCAL, namesTask, taskLine, type Unit } from '../feature/tasks.js';
 import type { VerifyWatch } from '../feature/verify.js';
@@ -180,4 +180,17 @@ export async function addFeatureToWork(
     if (!(error instanceof ForgeError)) throw error;
   }
   return added;
+}
+
+/** Edits a feature. The task takes its new name. */
+export async function editFeatureOfWork(
+  context: Context,
+  input: FeatureEdit,
+  watch: VerifyWatch = {},
+): Promise<AddedFeature> {
+  const edited = await editFeature(context, input, watch);
+  const { id, name: title } = edited.features[0] as Feature;
+  const rename = (focus: Focus) => ({ after: { ...focus, task: taskLine({ id, title }) }, writes: [] });
+  unlessFailed(null, () => input.name && isAbout(showFocus(context), id) && replaceFocus(context, rename));
+  return edited;
 }

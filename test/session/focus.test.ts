@@ -119,4 +119,18 @@ describe('forge focus', () => {
     await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which?']);
     expect(await next()).not.toContain('forge focus set');
   });
+
+  it('SES-05 a feature that gets another name keeps it in the focus, with its files', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'Log in']);
+    await forgeJson(project, ['start', 'A']);
+    await forgeJson(project, ['focus', 'set', '--file', 'src/login.ts']);
+    await forgeJson(project, ['feature', 'edit', 'a', '--name', 'Sign in']);
+    const { stdout } = await runForge(project, ['focus', 'show']);
+    expect(stdout).toMatch(/^task +A: Sign in\n[\s\S]*src\/login\.ts/);
+    expect((await runForge(project, ['briefing'])).stdout).toContain('Task: A: Sign in');
+    await forgeJson(project, ['focus', 'set', '--task', 'elsewhere']);
+    await forgeJson(project, ['feature', 'edit', 'A', '--name', 'Enter']);
+    expect((await forgeJson<{ task: string }>(project, ['focus', 'show'])).task).toBe('elsewhere');
+  });
 });

@@ -3,7 +3,7 @@ import { updateEntries } from '../core/entries.js';
 import { corrupted, ForgeError, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { architectureDraft, architectureFile, shown } from '../core/paths.js';
-import { checkInput, decodeProse, refuseConflict } from '../core/schema.js';
+import { checkInput, decodeProse, findTwin, isSameId, refuseConflict } from '../core/schema.js';
 import { checkText, makeToken, noSuch } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { FEATURE_LIST } from '../feature/store.js';
@@ -100,12 +100,14 @@ export function searchKnowledge({ disk }: Context, { query }: { query: string })
 export function removeLearning(context: Context, { id }: { id: string }): { removed: Learning } {
   requireSupervisor(context, 'knowledge');
   // The briefing lists the candidate of a lesson.
-  const candidateOf = (entry: Learning): string | null =>
-    entry.kind === 'success' ? candidateId(knowledgeId('execution', entry.approach)) : null;
-  const meant = readLearnings(context.disk).filter((entry) => [entry.id, candidateOf(entry)].includes(id));
+  const candidateOf = (entry: Learning): string =>
+    entry.kind === 'success' ? candidateId(knowledgeId('execution', entry.approach)) : entry.id;
+  const isMeant = (entry: Learning): boolean =>
+    [entry.id, candidateOf(entry)].some((one) => isSameId(one, id));
+  const meant = readLearnings(context.disk).filter(isMeant);
   const [removed] = meant;
   if (!removed) {
-    const isCandidate = openCandidates(readMemory(context)).some((candidate) => candidate.id === id);
+    const isCandidate = findTwin(openCandidates(readMemory(context)), id) !== undefined;
     const reject = `forge memory override invalidate ${id} --reason "TEXT"   # a person, at a terminal`;
     throw noSuch('knowledge', id, isCandidate ? reject : 'forge knowledge list');
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
-import { checkInput } from '../core/schema.js';
+import { checkInput, isSameId } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { queueEvent } from '../events/outbox.js';
 import { type Decision, requireDecision } from '../ledger/audit.js';
@@ -166,15 +166,21 @@ export async function promotePattern(
   const canRun = assessment.due_in === 0 && assessment.waits === null && !isBuilding(context);
   const all = canRun ? await consolidateMemory(context) : describe(context, assessment, null);
   if (pattern === undefined) return all;
-  const wanted = normalizePattern(pattern);
   const found: Promoted = { ...all, asked: pattern };
-  for (const list of LISTS)
-    Object.assign(found, { [list]: all[list].filter((entry) => normalizePattern(entry.pattern) === wanted) });
+  for (const list of LISTS) Object.assign(found, { [list]: all[list].filter(isNamed(pattern)) });
   if (LISTS.some((list) => found[list].length > 0)) return found;
   throw usage('pattern.unknown', `No evaluation shows the pattern ${JSON.stringify(oneLine(pattern, 80))}.`, {
     hint: 'forge memory promote',
   });
 }
+
+/** By its words, the id of its candidate, or the start of its own id or of its record's. */
+const isNamed =
+  (name: string) =>
+  ({ pattern, knowledge_id, record = '' }: { pattern: string; knowledge_id: string; record?: string }) =>
+    normalizePattern(pattern) === normalizePattern(name) ||
+    isSameId(candidateId(knowledge_id), name) ||
+    (/^[0-9a-f]{6,64}$/.test(name) && [knowledge_id, record].some((id) => id.startsWith(name)));
 
 /** What an override did: the audit record, and the knowledge record that names it. */
 export interface Overridden {
@@ -248,19 +254,13 @@ function decide(
   });
 }
 
-/** Finds knowledge or a candidate by its words, or by the start of its id or of its record's id. */
-function findKnown(context: Context, name: string): Known {
-  const isId = /^[0-9a-f]{6,64}$/.test(name);
+function findKnown(context: Context, name: string): Pick<Known, 'knowledge_id' | 'pattern' | 'scope'> {
   const memory = readMemory(context);
   const known = readKnowledge(memory);
-  const candidates = openCandidates(memory, known).map(({ id: record, pattern, scope }) => ({
-    ...{ knowledge_id: knowledgeId(scope, pattern), pattern, scope, record },
-  }));
-  const found = [...known.values(), ...candidates].filter(({ knowledge_id, record, pattern }) =>
-    isId
-      ? knowledge_id.startsWith(name) || record.startsWith(name)
-      : record === name || normalizePattern(pattern) === normalizePattern(name),
-  );
+  const candidates = openCandidates(memory, known).map(({ pattern, scope }) => {
+    return { knowledge_id: knowledgeId(scope, pattern), pattern, scope };
+  });
+  const found = [...known.values(), ...candidates].filter(isNamed(name));
   const [only] = found;
   if (only && found.length === 1) return only;
   const [shown, list] = [JSON.stringify(oneLine(name, 80)), { hint: 'forge memory promote' }];

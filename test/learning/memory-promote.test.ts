@@ -72,7 +72,8 @@ describe('forge memory override', () => {
     const named = logged?.id.slice(0, 12) ?? '';
     await forgeJson(project, ['memory', 'override', 'invalidate', named, '--reason', 'it was luck'], HUMAN);
     await recordAll(project, times(10));
-    const { known, rejected } = await promote(project, P);
+    const knowledge = String(logged?.record.knowledge_id);
+    const { known, rejected } = await promote(project, knowledge.slice(0, 12));
     expect(known).toMatchObject([{ status: 'invalid' }]);
     expect(rejected).toMatchObject([{ failed: ['invalidated'] }]);
     await forgeJson(project, ['memory', 'override', 'append', P, '--reason', 'no luck at all'], HUMAN);
@@ -84,9 +85,15 @@ describe('forge memory override', () => {
     const project = await makeForge();
     await recordAll(project, times(2));
     const id = /C-\d{6}/.exec((await runForge(project, ['briefing'])).stdout)?.[0] as string;
-    const { hint } = await forgeError(project, ['knowledge', 'remove', id]);
-    expect(hint).toContain(`forge memory override invalidate ${id} --reason "TEXT"`);
-    await forgeJson(project, ['memory', 'override', 'invalidate', id, '--reason', 'it was luck'], HUMAN);
+    const asked = await runForge(project, ['memory', 'promote', id]);
+    expect([asked.exitCode, asked.stdout]).toEqual([1, expect.stringContaining(`${P}  seen in 2 cycles`)]);
+    const { hint } = await forgeError(project, ['knowledge', 'remove', id.toLowerCase()]);
+    expect(hint).toContain(`forge memory override invalidate ${id.toLowerCase()} --reason "TEXT"`);
+    await forgeJson(
+      project,
+      ['memory', 'override', 'invalidate', id.toLowerCase(), '--reason', 'it was luck'],
+      HUMAN,
+    );
     expect((await runForge(project, ['briefing'])).stdout).not.toContain(P);
     await recordAll(project, times(8));
     const { known, promoted, rejected } = await promote(project);

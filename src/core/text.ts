@@ -26,6 +26,7 @@ interface TextRule {
 
 /** Returns the text unchanged, or throws exit 2: a text is stored byte for byte or not at all. */
 export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEXT_BYTES }: TextRule): string {
+  if (typeof text !== 'string') throw usage('text.type', `${what} must be text.`);
   if (text.trim() === '') throw usage('text.empty', `${what} is empty.`);
   if (!text.isWellFormed())
     throw usage('text.surrogate', `${what} is not valid Unicode (an unpaired surrogate).`);

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { ForgeError, SyntaxProblem, usage } from '../core/error.js';
 import { formatJson, parseJson } from '../core/json.js';
 import { pendingFile, pendingFolder } from '../core/paths.js';
@@ -44,7 +45,8 @@ export const recordClaimed = async (context: Context, raw: CycleInput): Promise<
   toOne(await recordManyClaimed(context, [raw]));
 
 export async function recordManyClaimed(context: Context, raw: readonly CycleInput[]) {
-  const tasks = raw.map(({ task_id }) => String(task_id)).filter((task) => hasClaimed(context, task));
+  const cycles = checkInput(z.array(z.looseObject({})), raw);
+  const tasks = cycles.map(({ task_id }) => String(task_id)).filter((task) => hasClaimed(context, task));
   if (tasks.length > 0) await (await import('../events/claim.js')).refuseLost(context, tasks);
   return recordCycles(context, raw);
 }

@@ -1,4 +1,6 @@
+import * as z from 'zod/mini';
 import { ForgeError } from '../core/error.js';
+import { checkInput } from '../core/schema.js';
 import { systemWorld, type World } from '../core/world.js';
 import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } from '../project/project.js';
 
@@ -36,12 +38,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       start: bind(() => import('../session/start.js'), 'startSession', 'starts'),
       end: bind(() => import('../session/end.js'), 'endSession'),
       list: bind(() => import('../session/sessions.js'), 'listSessions', 'looks'),
-      show: bind(() => import('../session/sessions.js'), 'showSession', 'looks'),
-      discard: bind(() => import('../recover/undo.js'), 'discardSessionKept'),
+      show: bind(() => import('../session/sessions.js'), 'showSession', 'looks', 'id'),
+      discard: bind(() => import('../recover/undo.js'), 'discardSessionKept', 'writes', 'id?'),
     },
     progress: {
-      add: bind(() => import('../session/store.js'), 'addProgress'),
-      next: bind(() => import('../session/store.js'), 'setNextStep'),
+      add: bind(() => import('../session/store.js'), 'addProgress', 'writes', 'text'),
+      next: bind(() => import('../session/store.js'), 'setNextStep', 'writes', 'text'),
       show: bind(() => import('../session/store.js'), 'showProgress', 'reads'),
     },
     focus: {
@@ -51,25 +53,25 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     feature: {
       list: bind(() => import('../feature/feature.js'), 'listFeatures', 'reads'),
-      show: bind(() => import('../feature/feature.js'), 'showFeature', 'reads'),
+      show: bind(() => import('../feature/feature.js'), 'showFeature', 'reads', 'id'),
       add: bind(() => import('../session/focus.js'), 'addFeatureToWork'),
       edit: bind(() => import('../session/focus.js'), 'editFeatureOfWork'),
-      remove: bind(() => import('../recover/undo.js'), 'removeFeatureKept'),
-      import: bind(() => import('../feature/feature.js'), 'importFeatures'),
+      remove: bind(() => import('../recover/undo.js'), 'removeFeatureKept', 'writes', 'id'),
+      import: bind(() => import('../feature/feature.js'), 'importFeatures', 'writes', 'text'),
       verify: bind(() => import('../feature/verify.js'), 'verifyFeatures'),
       confirm: bind(() => import('../feature/feature.js'), 'confirmFeatures'),
-      override: bind(() => import('../feature/feature.js'), 'overrideFeature'),
+      override: bind(() => import('../feature/feature.js'), 'overrideFeature', 'writes', 'id'),
     },
     /** GIT-06: rolls back to a verified state, and undoes it. */
     recover: {
-      plan: bind(() => import('../recover/plan.js'), 'planRecovery', 'reads'),
-      act: bind(() => import('../recover/recover.js'), 'recover'),
-      undo: bind(() => import('../recover/undo.js'), 'undoLast'),
-      inspect: bind(() => import('../recover/recover.js'), 'inspectCheckpoint'),
+      plan: bind(() => import('../recover/plan.js'), 'planRecovery', 'reads', 'to?'),
+      act: bind(() => import('../recover/recover.js'), 'recover', 'writes', 'to?'),
+      undo: bind(() => import('../recover/undo.js'), 'undoLast', 'writes', 'backup?'),
+      inspect: bind(() => import('../recover/recover.js'), 'inspectCheckpoint', 'writes', 'to?', 'dir'),
       list: bind(() => import('../recover/undo.js'), 'listRecoveries', 'reads'),
     },
     /** GIT-09: takes back the last change that forge made. */
-    undo: bind(() => import('../recover/undo.js'), 'undoLast'),
+    undo: bind(() => import('../recover/undo.js'), 'undoLast', 'writes', 'backup?'),
     /** GOV-01, GOV-02: governed cycles around a command. */
     cycle: bind(() => import('../cycle/cycle.js'), 'runCycle'),
     loop: bind(() => import('../cycle/loop.js'), 'runLoop'),
@@ -77,8 +79,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     checkpoint: {
       create: bind(() => import('../checkpoint/create.js'), 'createCheckpoint'),
       list: bind(() => import('../checkpoint/read.js'), 'listCheckpoints', 'reads'),
-      show: bind(() => import('../checkpoint/read.js'), 'showCheckpoint', 'reads'),
-      verify: bind(() => import('../checkpoint/read.js'), 'verifyCheckpoints', 'reads'),
+      show: bind(() => import('../checkpoint/read.js'), 'showCheckpoint', 'reads', 'tag'),
+      verify: bind(() => import('../checkpoint/read.js'), 'verifyCheckpoints', 'reads', 'tag?'),
       latest: bind(() => import('../checkpoint/read.js'), 'latestCheckpoint', 'reads'),
     },
     /** GIT-07: every check of a pipeline. Changes nothing. */
@@ -91,14 +93,15 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     knowledge: {
       add: bind(() => import('../knowledge/knowledge.js'), 'addLearning'),
       list: bind(() => import('../knowledge/knowledge.js'), 'listKnowledge', 'reads'),
-      search: bind(() => import('../knowledge/knowledge.js'), 'searchKnowledge', 'reads'),
-      remove: bind(() => import('../knowledge/knowledge.js'), 'removeLearning'),
+      search: bind(() => import('../knowledge/knowledge.js'), 'searchKnowledge', 'reads', 'query'),
+      remove: bind(() => import('../knowledge/knowledge.js'), 'removeLearning', 'writes', 'id'),
     },
     memory: {
       record: bind(() => import('../learning/record.js'), 'recordClaimed'),
       recordMany: bind(() => import('../learning/record.js'), 'recordManyClaimed'),
       /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
-      parse: async (text: string) => (await import('../learning/record.js')).parseCycles(text),
+      parse: async (text: string) =>
+        (await import('../learning/record.js')).parseCycles(checkInput(z.string(), text)),
       verify: bind(() => import('../ledger/verify-memory.js'), 'verifyMemory', 'settles'),
       // These must work while memory is halted.
       planRepair: bind(() => import('../ledger/repair.js'), 'planRepair', 'settles'),
@@ -106,28 +109,33 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       reset: bind(() => import('../ledger/audit.js'), 'resetTier'),
       redact: bind(() => import('../ledger/redact.js'), 'redactRecords', 'settles'),
       acknowledge: bind(() => import('../ledger/integrity.js'), 'acknowledge', 'settles'),
-      promote: bind(() => import('../learning/consolidation.js'), 'promotePattern'),
+      promote: bind(() => import('../learning/consolidation.js'), 'promotePattern', 'writes', 'pattern?'),
       consolidate: bind(() => import('../learning/consolidation.js'), 'consolidateMemory'),
       correct: bind(() => import('../learning/consolidation.js'), 'appendCorrection'),
-      invalidate: bind(() => import('../learning/consolidation.js'), 'invalidateKnowledge'),
+      invalidate: bind(
+        () => import('../learning/consolidation.js'),
+        'invalidateKnowledge',
+        'writes',
+        'knowledge',
+      ),
       freeze: bind(() => import('../learning/consolidation.js'), 'freezeConsolidation'),
       report: bind(() => import('../learning/report.js'), 'reportMemory', 'reads'),
       stats: bind(() => import('../ledger/verify-memory.js'), 'memoryStats', 'reads'),
-      show: bind(() => import('../ledger/log.js'), 'showRecord', 'reads'),
+      show: bind(() => import('../ledger/log.js'), 'showRecord', 'reads', 'id'),
       log: bind(() => import('../ledger/log.js'), 'logMemory', 'reads'),
       /** Every record in one line. */
       rows: bind(() => import('../ledger/log.js'), 'readRows', 'looks'),
       /** LTM-06: what is known, and why. */
       known: bind(() => import('../knowledge/knowledge.js'), 'listLearned', 'looks'),
-      chain: bind(() => import('../learning/report.js'), 'showChain', 'looks'),
+      chain: bind(() => import('../learning/report.js'), 'showChain', 'looks', 'id'),
     },
     /** Working memory (AGN-024, AGN-025). */
     kfr: {
       list: bind(() => import('../kfr/kfr.js'), 'listKfr', 'looks'),
       patch: bind(() => import('../kfr/kfr.js'), 'patchKfr'),
       /** Parses a patch. Exit 2 names the place of an error. */
-      parse: async (text: string) => (await import('../kfr/kfr.js')).parsePatch(text),
-      clear: bind(() => import('../kfr/kfr.js'), 'clearKfr'),
+      parse: async (text: string) => (await import('../kfr/kfr.js')).parsePatch(checkInput(z.string(), text)),
+      clear: bind(() => import('../kfr/kfr.js'), 'clearKfr', 'writes', 'dismiss?'),
       inject: bind(() => import('../kfr/kfr.js'), 'injectKfr', 'reads'),
     },
     /** For agents' hooks (AGT-01, KFR-09). */
@@ -167,22 +175,22 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     skill: {
       list: bind(() => import('../skill/skill.js'), 'listSkills', 'looks'),
-      show: bind(() => import('../skill/skill.js'), 'showSkill', 'looks'),
-      resource: bind(() => import('../skill/skill.js'), 'readResource', 'looks'),
+      show: bind(() => import('../skill/skill.js'), 'showSkill', 'looks', 'name'),
+      resource: bind(() => import('../skill/skill.js'), 'readResource', 'looks', 'name', 'file'),
       new: bind(() => import('../skill/skill.js'), 'newSkill'),
-      check: bind(() => import('../skill/skill.js'), 'checkSkills', 'looks'),
+      check: bind(() => import('../skill/skill.js'), 'checkSkills', 'looks', 'name?'),
       match: bind(() => import('../skill/skill.js'), 'matchFocus', 'looks'),
-      import: bind(() => import('../skill/skill.js'), 'importSkill'),
-      export: bind(() => import('../skill/skill.js'), 'exportSkill'),
+      import: bind(() => import('../skill/skill.js'), 'importSkill', 'writes', 'folder'),
+      export: bind(() => import('../skill/skill.js'), 'exportSkill', 'writes', 'name', 'to?'),
     },
     linear: {
       list: bind(() => import('../linear/issue.js'), 'listIssues', 'reads'),
-      show: bind(() => import('../linear/issue.js'), 'showIssue', 'reads'),
+      show: bind(() => import('../linear/issue.js'), 'showIssue', 'reads', 'id'),
       templates: bind(() => import('../linear/edit-issue.js'), 'listForms', 'looks'),
-      form: bind(() => import('../linear/edit-issue.js'), 'readForm', 'looks'),
+      form: bind(() => import('../linear/edit-issue.js'), 'readForm', 'looks', 'name'),
       new: bind(() => import('../linear/edit-issue.js'), 'newIssue'),
-      start: bind(() => import('../linear/edit-issue.js'), 'startIssue'),
-      done: bind(() => import('../linear/edit-issue.js'), 'finishIssue'),
+      start: bind(() => import('../linear/edit-issue.js'), 'startIssue', 'writes', 'id'),
+      done: bind(() => import('../linear/edit-issue.js'), 'finishIssue', 'writes', 'id'),
       pull: bind(() => import('../linear/sync.js'), 'pullIssues'),
       push: bind(() => import('../linear/sync.js'), 'pushIssues'),
       sync: bind(() => import('../linear/sync.js'), 'syncIssues'),
@@ -192,15 +200,15 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     artifact: {
       add: bind(() => import('../artifact/artifact.js'), 'addArtifact'),
       list: bind(() => import('../artifact/artifact.js'), 'listArtifacts', 'looks'),
-      show: bind(() => import('../artifact/artifact.js'), 'showArtifact', 'looks'),
+      show: bind(() => import('../artifact/artifact.js'), 'showArtifact', 'looks', 'id'),
       verify: bind(() => import('../artifact/artifact.js'), 'verifyArtifacts', 'looks'),
     },
     note: {
-      promote: bind(() => import('../note/note.js'), 'promoteEntry'),
+      promote: bind(() => import('../note/note.js'), 'promoteEntry', 'writes', 'id'),
       add: bind(() => import('../note/note.js'), 'addNote'),
       list: bind(() => import('../note/note.js'), 'listNotes', 'reads'),
-      show: bind(() => import('../note/note.js'), 'showNote', 'reads'),
-      remove: bind(() => import('../note/note.js'), 'removeNote'),
+      show: bind(() => import('../note/note.js'), 'showNote', 'reads', 'id'),
+      remove: bind(() => import('../note/note.js'), 'removeNote', 'writes', 'id'),
     },
     /** GIT-02: commits the index in the protocol. */
     commit: {
@@ -223,8 +231,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       allow: bind(() => import('../guard/allow.js'), 'allowText'),
     },
     /** EVT-03: of several who want a task one gets it. */
-    claim: bind(() => import('../events/claim.js'), 'claimTask'),
-    release: bind(() => import('../events/claim.js'), 'releaseTask'),
+    claim: bind(() => import('../events/claim.js'), 'claimTask', 'writes', 'id'),
+    release: bind(() => import('../events/claim.js'), 'releaseTask', 'writes', 'id'),
     fleet: bind(() => import('../events/fleet.js'), 'readFleet', 'looks'),
     events: {
       flush: bind(() => import('../events/publish.js'), 'flushEvents', 'settles'),
@@ -233,8 +241,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       tail: bind(() => import('../events/read.js'), 'tailEvents', 'looks'),
     },
     config: {
-      get: bind(() => import('../config/config.js'), 'getSetting', 'reads'),
-      set: bind(() => import('../config/config.js'), 'setSetting'),
+      get: bind(() => import('../config/config.js'), 'getSetting', 'reads', 'name'),
+      set: bind(() => import('../config/config.js'), 'setSetting', 'writes', 'name'),
       list: bind(() => import('../config/config.js'), 'listSettings', 'reads'),
     },
     trust: {
@@ -258,17 +266,27 @@ type Bound<F> = F extends (context: Context, ...args: infer A) => infer R
 /** `settles`: also while memory is halted. `starts`: loads the guard later. `looks`, `starts`: no use of a session (SES-07). */
 type How = 'writes' | 'settles' | 'reads' | 'looks' | 'starts';
 
-/** Binds an operation to an opened `.forge/`. Its module is loaded at the first call. */
+/** An object with these texts. A `?` marks one that may be left out. */
+const withTexts = (names: readonly string[]) => {
+  const [text, maybe] = [z.string(), z.optional(z.string())];
+  return z.looseObject(
+    Object.fromEntries(names.map((name) => [name.replace('?', ''), name.endsWith('?') ? maybe : text])),
+  );
+};
+
+/** Binds an operation to an opened `.forge/`. `texts`: what it does not check itself. Its module is loaded at the first call. */
 function binder(context: Context) {
   return <M, N extends keyof M & string>(
     load: () => Promise<M>,
     name: N,
     how: How = 'writes',
+    ...texts: string[]
   ): Bound<M[N]> => {
     const isReading = how === 'reads' || how === 'looks';
     const isGuarded = how === 'writes' || how === 'settles';
-    const call = async (...args: unknown[]): Promise<unknown> => {
+    const call = async (given: unknown, ...args: unknown[]): Promise<unknown> => {
       try {
+        const input = texts.length > 0 ? checkInput(withTexts(texts), given) : (given ?? {});
         if (isGuarded || name === 'withoutAllowed') {
           const { knowAllowed, refusePaused } = await import('../guard/allow.js');
           knowAllowed(context);
@@ -281,7 +299,7 @@ function binder(context: Context) {
         if (how !== 'settles' && hasPromotion(context)) await finishPromotion(context, isReading);
         const operation = (await load())[name] as (context: Context, ...rest: unknown[]) => unknown;
         if (how !== 'looks' && how !== 'starts' && !NO_ACTIVITY.has(name)) noteActivity(context);
-        const value = await operation(context, ...args);
+        const value = await operation(context, input, ...args);
         // EVT-01: what the operation reported is sent once it is done.
         if (context.unsent.length > 0) await (await import('../events/publish.js')).sendUnsent(context);
         return value;

@@ -50,6 +50,7 @@ const NEXT_STEP: Record<string, string> = {
   'session.unknown': 'Call session_start without resume.',
   'feature.unknown': 'forge://features lists the features; feature_add adds one.',
   'feature.exists': 'Call feature_verify, or feature_add with another id and name.',
+  'feature.changed': 'Call feature_verify again.',
   'feature.no_tests': 'Call feature_add with its id, name and tests.',
   'kfr.unknown': 'The briefing shows the active entries.',
   'candidate.unknown': 'The briefing lists the candidates.',

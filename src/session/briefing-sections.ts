@@ -296,9 +296,9 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const candidates = chooseCandidates(data);
   const { rules, architecture, invariants, patterns } = sortLearnings(data, candidates);
   const { offered, findings, foreign, commits, issues, skills, tool, lastTry } = data;
-  const left = 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)';
+  const take = tool?.('session_working_memory_update') ?? 'forge kfr patch --add "KIND:TEXT"';
+  const left = `Left by the resumed session, not in force (${take} takes one over)`;
   const leftItems = offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`);
-  const elsewhere = 'Learned elsewhere; pull to get it';
   const edited = 'Memory edited outside forge, not committed: check before you rely on it';
   const editedItems = foreign.length > 0 ? [firstPaths(foreign)] : [];
   const contested = 'Contested knowledge: do not rely on it';
@@ -328,7 +328,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     ['foreign', edited, editedItems, FOREIGN_EDITS_COMMAND, 2, 'proven'],
     ['features', 'Features', featureItems(data), 'forge ls', 3, 'asserted'],
     ['proven', 'Long-term knowledge', knowledgeItems(data, 'valid'), promote, 4, 'learned'],
-    ['elsewhere', elsewhere, elsewhereItems(data), events, 5, 'asserted'],
+    ['elsewhere', 'Learned elsewhere; pull to get it', elsewhereItems(data), events, 5, 'asserted'],
     ['contested', contested, knowledgeItems(data, 'contested'), promote, 4, 'learned'],
     ['patterns', lessons, patternItems(data, patterns), list, 5, 'learned'],
     ['answers', 'Questions answered', answerItems(data), 'forge session list', 5, 'learned'],

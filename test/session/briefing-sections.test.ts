@@ -95,6 +95,7 @@ describe('the parts of the briefing', () => {
     );
     expect(text).toContain('forge__session_start {\\"resume\\":\\"2026-02-28-session-003\\"}');
     expect(text).toContain('forge__session_end {\\"confirm\\":[\\"ID\\"]}');
+    expect(text).toContain('not in force (forge__session_working_memory_update takes one over)');
     expect(text).toContain('.forge/skills/NAME/instructions.md');
   });
 

@@ -34,6 +34,18 @@ describe('FORGE_TRUST', () => {
   });
 });
 
+describe('a next step', () => {
+  it('AGT-02 names a tool of the server, not the command for it', async () => {
+    const project = await makeForge();
+    project.write('a.sh', 'sed -i "s/sh a.sh/sh b.sh/" .forge/memory/long-term/features.json\n');
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'Login', '--test', 'sh a.sh']);
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+    const { call } = await connect(project, MODES[0]);
+    const changed = await call('feature_verify', { ids: ['A'] });
+    expect(changed.content[0]?.text).toMatch(/^feature\.changed: [^\n]+\nCall feature_verify again\.$/);
+  });
+});
+
 describe.each(MODES)('a client of the protocol (%s)', (mode) => {
   it('AGT-02 KFR-03 KFR-09 works a whole session without the command line', async () => {
     const project = await ready();

@@ -188,8 +188,9 @@ export function formatCommitMessage(
   const line = (text: string, indent = ''): string => (isConventional ? breakLine(text, indent) : text);
   const list = (texts: readonly string[]): string =>
     texts.map((text) => line(`- ${item(text)}`, '  ')).join('\n');
-  const named = id === '' ? subject : `[${id}] ${subject}`;
-  const title = isConventional && !message.isKept ? conventionalSubject(message) : named;
+  const isFixup = FIXUP.test(subject);
+  const named = id === '' || isFixup ? subject : `[${id}] ${subject}`;
+  const title = isConventional && !message.isKept && !isFixup ? conventionalSubject(message) : named;
   const memory = [
     ...message.learned.map((text) => `Learned: ${text}`),
     ...message.updated.map((text) => `Updated: ${text}`),
@@ -220,6 +221,8 @@ export function formatCommitMessage(
   ].join('\n\n')}\n`;
 }
 
+/** Git's autosquash finds these by how their subject begins. */
+export const FIXUP = /^(?:fixup|squash|amend)! /;
 const BROKEN_ITEM = /^- .*(?:\n {2}[^\s*+-].*)+/gm;
 const SUBJECT = /^\[([A-Za-z0-9][A-Za-z0-9._-]*)\] (.+)$/;
 const FIELD = /^(?:Learned|Updated|Parent|Linear|Session):/;

@@ -1,5 +1,5 @@
 import { compilePattern, type Matcher } from '../core/pattern.js';
-import { type CommitStyle, SECTIONS } from './message.js';
+import { type CommitStyle, FIXUP, SECTIONS } from './message.js';
 
 /** Rules that a repository may turn off (`[commit] rules_off`). */
 export const RULES = [
@@ -117,7 +117,6 @@ export interface MessageState {
   unknownParent?: string | undefined;
 }
 
-const FIXUP = /^(?:fixup|squash|amend)! /;
 const REVERT = /^(?:Revert|Reapply) "/;
 /** As git, GitLab and GitHub write it. */
 const REVERTED =

@@ -198,6 +198,25 @@ people sign in
     },
   );
 
+  it.each(['protocol', 'conventional'])(
+    'GIT-02 --amend leaves the subject of a fixup alone, so that git squashes it (%s)',
+    async (style) => {
+      const project = await makeForge();
+      await forgeJson(project, ['config', 'set', 'commit.style', style]);
+      project.git('commit', '-qam', 'Settings');
+      stage(project, 'a');
+      await forgeJson(project, ['commit', '-m', 'Wire it', '--why', 'w']);
+      const [subject = ''] = stored(project).split('\n');
+      stage(project, 'b');
+      project.git('commit', '-q', '--fixup', 'HEAD');
+      stage(project, 'c');
+      await forgeJson(project, ['commit', '--amend', '--why', 'w']);
+      expect(stored(project).split('\n')[0]).toBe(`fixup! ${subject}`);
+      project.git('-c', 'sequence.editor=:', 'rebase', '-q', '-i', '--autosquash', 'HEAD~2');
+      expect(project.git('log', '-2', '--format=%s')).toBe(`${subject}\nSettings`);
+    },
+  );
+
   it('GIT-02 --amend with another title keeps the issue that only the old one named', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'commit.style', 'conventional']);

@@ -147,10 +147,8 @@ export function believe(context: Context, features: readonly Feature[]): Feature
   const claims = claimsIn(context, features);
   if (claims.length === 0) return [...features];
   const ids = claims.map(({ id }) => id);
-  warnOnce(
-    context,
-    `${firstNames(ids, 3)}: marked passing, but not by a run of the current tests; counted as in_progress. forge done ${ids[0]}`,
-  );
+  const why = 'marked passing, but not by a run of the current tests; counted as in_progress.';
+  warnOnce(context, `${firstNames(ids, 3)}: ${why} forge done ${ids[0]}`);
   return features.map((feature) =>
     claims.includes(feature) ? { ...feature, status: 'in_progress' } : feature,
   );

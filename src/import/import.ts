@@ -71,8 +71,7 @@ function store(context: Context, guard: Guard, { files, notes, features }: Plan)
       context,
       notes.map((note) => ({ ...made, ...note })),
     );
-  const isNew = notes.length + features.length > 0;
-  return { applied: isNew && !context.disk.dryRun, files };
+  return { applied: notes.length + features.length > 0 && !context.disk.dryRun, files };
 }
 
 function chosen(names: readonly string[] = []): readonly Source[] {

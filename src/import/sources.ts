@@ -185,8 +185,8 @@ function readBeads(text: string): Taken {
 /** `{tasks: […]}`, or one such list per tag. Subtasks become tasks. */
 function readTaskMaster(text: string): Taken {
   const value = fieldsOf(parseJson(text));
-  const isTagged = !Array.isArray(value['tasks']);
-  const flat = Object.entries(isTagged ? value : { master: value }).flatMap(([tag, list]) => {
+  const tags = Array.isArray(value['tasks']) ? { master: value } : value;
+  const flat = Object.entries(tags).flatMap(([tag, list]) => {
     // Each tag counts from 1.
     const prefix = tag === 'master' ? 'TM-' : `TM-${tag}-`;
     return rowsOf(fieldsOf(list)['tasks']).flatMap((task) => [

@@ -229,7 +229,10 @@ export async function invalidateKnowledge(
   input: { knowledge: string; reason?: string },
 ): Promise<Overridden> {
   const decision = requireDecision(context, 'Invalidating knowledge', input.reason);
-  const { knowledge_id, pattern, scope } = findKnown(context, input.knowledge);
+  const { knowledge_id, pattern, scope } = findKnown(
+    context,
+    checkText(input.knowledge, { what: 'The knowledge' }),
+  );
   const about = { action: 'invalidate' as const, knowledge_id, pattern, scope };
   return decide(context, about, decision, () => ({ kind: 'invalidated', knowledge_id, pattern, scope }));
 }

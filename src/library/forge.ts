@@ -112,12 +112,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       promote: bind(() => import('../learning/consolidation.js'), 'promotePattern', 'writes', 'pattern?'),
       consolidate: bind(() => import('../learning/consolidation.js'), 'consolidateMemory'),
       correct: bind(() => import('../learning/consolidation.js'), 'appendCorrection'),
-      invalidate: bind(
-        () => import('../learning/consolidation.js'),
-        'invalidateKnowledge',
-        'writes',
-        'knowledge',
-      ),
+      invalidate: bind(() => import('../learning/consolidation.js'), 'invalidateKnowledge'),
       freeze: bind(() => import('../learning/consolidation.js'), 'freezeConsolidation'),
       report: bind(() => import('../learning/report.js'), 'reportMemory', 'reads'),
       stats: bind(() => import('../ledger/verify-memory.js'), 'memoryStats', 'reads'),

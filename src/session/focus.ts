@@ -7,7 +7,7 @@ import { checkText } from '../core/text.js';
 import { refuseWorkedOn, usesClaims } from '../events/local-claims.js';
 import { queueEvent } from '../events/outbox.js';
 import { type AddedFeature, addFeature, editFeature, listFeatures } from '../feature/feature.js';
-import { blockersOf, type Feature, type FeatureEdit, type FeatureInput } from '../feature/rules.js';
+import { blockersOf, type Feature, type FeatureInput } from '../feature/rules.js';
 import { readActive, readFeatures } from '../feature/store.js';
 import { LOCAL, namesTask, taskLine, type Unit } from '../feature/tasks.js';
 import type { VerifyWatch } from '../feature/verify.js';
@@ -183,12 +183,9 @@ export async function addFeatureToWork(
 }
 
 /** Edits a feature. The task takes its new name. */
-export async function editFeatureOfWork(
-  context: Context,
-  input: FeatureEdit,
-  watch: VerifyWatch = {},
-): Promise<AddedFeature> {
-  const edited = await editFeature(context, input, watch);
+export async function editFeatureOfWork(...call: Parameters<typeof editFeature>): Promise<AddedFeature> {
+  const [context, input] = call;
+  const edited = await editFeature(...call);
   const { id, name: title } = edited.features[0] as Feature;
   const rename = (focus: Focus) => ({ after: { ...focus, task: taskLine({ id, title }) }, writes: [] });
   unlessFailed(null, () => input.name && isAbout(showFocus(context), id) && replaceFocus(context, rename));

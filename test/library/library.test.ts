@@ -35,10 +35,7 @@ describe('the library', () => {
     expect(METHODS.length).toBeGreaterThan(60);
     const { dir } = await makeForge();
     for (const name of METHODS) {
-      const error = await methodOf(
-        openForge(dir),
-        name,
-      )(null, {}).then(
+      const error = await methodOf(openForge(dir), name)(null, {}).then(
         () => null,
         (thrown) => thrown,
       );

@@ -217,12 +217,8 @@ function checkChange(context: Context, change: FeatureChange, id = ''): void {
   const features = readFeatures(context);
   // An import or another branch may have brought the id of a feature that is not here.
   const old = blockersOf(findTwin(features, id) ?? {}).map((blocker) => ({ id: blocker }));
-  requireBlockers(context, change.blocked_by, [...features, ...old]);
-}
-
-function requireBlockers(context: Context, blockers: string[], features: { id: string }[]): void {
-  const units = [...features, ...readActive(context).map(({ linear_id }) => ({ id: linear_id }))];
-  for (const blocker of blockers) requireFeature(units, blocker);
+  const issues = readActive(context).map(({ linear_id }) => ({ id: linear_id }));
+  for (const blocker of change.blocked_by) requireFeature([...features, ...issues, ...old], blocker);
 }
 
 /** Approves the new tests and runs them once. B-88: a server approves nothing, since its client may have no shell. */
@@ -314,7 +310,11 @@ export function importFeatures(context: Context, { text }: { text: string }): Im
   requireSupervisor(context, JUDGED_BY);
   return changeFeatures(context, (features) => {
     const { added, known, done } = planImport(features, text, timestamp(context));
-    requireBlockers(context, added.flatMap(blockersOf), [...features, ...added]);
+    const issues = readActive(context).map(({ linear_id }) => ({ id: linear_id }));
+    const units = [...features, ...added, ...issues];
+    const unknown = added.flatMap(blockersOf).filter((blocker) => !findTwin(units, blocker));
+    if (unknown.length > 0)
+      context.warnings.push(`blocked_by names no feature and no issue here: ${firstNames(unknown, 3)}`);
     return { features: [...features, ...added], result: { features: added, known, done } };
   });
 }

@@ -10,6 +10,7 @@ import {
   checkCommits,
   type MadeCommit,
 } from '../index.js';
+import { fixLines } from './rules.js';
 
 async function runCheck(call: Call, file?: string): Promise<CommitCheck> {
   const { range } = call.options as { range?: string };
@@ -23,13 +24,10 @@ async function runCheck(call: Call, file?: string): Promise<CommitCheck> {
 function renderProblems({ sha, problems }: CheckedCommit, style: Style): string[] {
   const commit = sha === undefined ? '' : `${sha.slice(0, 10)} `;
   return problems.map(({ line, message, fix, rule }) => {
-    const text = fix.trimEnd().split('\n').map(renderLine).join(' ⏎ ');
+    const text = fixLines(fix).join(' ⏎ ');
     return `${style.bad('✗')} ${commit}line ${line}: ${message} Write: ${text}  ${style.dim(rule)}`;
   });
 }
-
-/** Keeps leading spaces, which some fixes are about. */
-const renderLine = (line: string): string => `${/^ */.exec(line)?.[0] ?? ''}${oneLine(line, 120)}`;
 
 const MAX_SHOWN = 20;
 

@@ -1,4 +1,5 @@
 import { compilePattern, type Matcher } from '../core/pattern.js';
+import { oneLine } from '../core/text.js';
 import { type CommitStyle, FIXUP, SECTIONS } from './message.js';
 
 /** Rules that a repository may turn off (`[commit] rules_off`). */
@@ -85,6 +86,13 @@ export interface Problem {
   /** The text to write there. */
   fix: string;
 }
+
+/** Keeps leading spaces, which some fixes are about. */
+export const fixLines = (fix: string): string[] =>
+  fix
+    .trimEnd()
+    .split('\n')
+    .map((line) => `${/^ */.exec(line)?.[0]}${oneLine(line)}`);
 
 export type Operation = 'merge' | 'cherry-pick' | 'revert' | 'rebase';
 /** Why a message need not follow the protocol. */

@@ -12,7 +12,7 @@ import {
 } from '../commit/check.js';
 import { aboveScissors, cleanMessage, formatCommitMessage, protectHeadings } from '../commit/message.js';
 import { checkMessage } from '../commit/protocol.js';
-import { isBound, type MessageState, type Who } from '../commit/rules.js';
+import { fixLines, isBound, type MessageState, type Who } from '../commit/rules.js';
 import { formatArgv } from '../core/argv.js';
 import { agentMark } from '../core/environment.js';
 import { ForgeError, toForgeError } from '../core/error.js';
@@ -129,7 +129,7 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
   lines.push(`forge: the message ${what}${isRefused ? '; nothing was committed' : ''}`);
   for (const { line, message: text, fix } of problems) {
     lines.push(`  line ${line}: ${text}`);
-    lines.push(...fix.split('\n').map((part, i) => `    ${i === 0 ? '→' : ' '} ${oneLine(part, 200)}`));
+    lines.push(...fixLines(fix).map((part, i) => `    ${i === 0 ? '→' : ' '} ${part}`));
   }
   if (!isRefused) return { lines, exit: 0 };
   return { lines: [...lines, ...describeRetry(from, world, path)], exit: isSecret ? 5 : 1 };

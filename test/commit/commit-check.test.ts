@@ -29,6 +29,31 @@ describe('forge commit check FILE', () => {
     ]);
   });
 
+  it('GIT-01 shows a heading with the four spaces that allow it, in the hook too', async () => {
+    const project = await makeForge();
+    project.git('config', 'core.commentChar', ';');
+    project.write('message', GOOD.replace('## Memory', '## Notes\n\n## Memory'));
+    const message = '"## Notes" is not a heading of the protocol.';
+    expect((await runForge(project, 'commit check message')).stdout).toContain(
+      `line 9: ${message} Write:     ## Notes  headings`,
+    );
+    expect((await runForge(project, 'hook commit-msg message')).stderr).toContain(
+      `  line 9: ${message}\n    →     ## Notes\n`,
+    );
+  });
+
+  it('GIT-01 in the style conventional checks a subject only if it begins with an id', async () => {
+    const project = await makeForge();
+    project.write(CONFIG, '[commit]\nstyle = "conventional"\n');
+    const rulesOf = async (subject: string): Promise<string[]> => {
+      const text = GOOD.replace('[SX9-123] Brief description', subject);
+      const { commits } = await checkJson(project, ['-'], text);
+      return commits.flatMap(({ problems }) => problems.map(({ rule }) => rule));
+    };
+    expect(await rulesOf(`feat: ${'x'.repeat(90)}`)).toEqual([]);
+    expect(await rulesOf(`[nope] ${'x'.repeat(90)}`)).toEqual(['id', 'subject-length']);
+  });
+
   it('LTM-13 GIT-01 ignores the text that git cuts off below the scissors line', async () => {
     const project = makeRepository();
     const scissors = `# ${'-'.repeat(24)} >8 ${'-'.repeat(24)}\n`;

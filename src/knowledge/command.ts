@@ -144,14 +144,15 @@ export const group: Group = [
     run: async (call, query) => call.forge().knowledge.search({ query: await call.text(query as string) }),
     render: (value, style) => (value.learnings.length === 0 ? 'Nothing found.' : renderList(value, style)),
   }),
-  command<{ removed: Learning }>({
+  command<{ removed: Learning; also?: Learning[] }>({
     name: 'remove',
     args: ['<id>'],
     summary: 'Remove an entry, by its id or by that of a candidate',
     example: 'forge knowledge remove 3fa9c1d20b',
     writes: true,
     run: (call, id) => call.forge().knowledge.remove({ id: id as string }),
-    render: ({ removed }, style) => `removed  ${line(removed, style)}`,
+    render: ({ removed, also = [] }, style) =>
+      [removed, ...also].map((one) => `removed  ${line(one, style)}`).join('\n'),
   }),
 ];
 

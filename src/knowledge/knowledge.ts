@@ -10,7 +10,7 @@ import { FEATURE_LIST } from '../feature/store.js';
 import { userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
 import { maskText } from '../guard/guard.js';
-import { candidateId, listKnown, openCandidates } from '../learning/knowledge.js';
+import { candidateId, listKnown, openCandidates, readKnowledge } from '../learning/knowledge.js';
 import { knowledgeId } from '../learning/proven.js';
 import { derive, readMemory, TIERS } from '../ledger/memory.js';
 import { rebuildViews, viewFile } from '../ledger/view.js';
@@ -97,7 +97,7 @@ export function searchKnowledge({ disk }: Context, { query }: { query: string })
   return { learnings: readLearnings(disk).filter(hasAll) };
 }
 
-export function removeLearning(context: Context, { id }: { id: string }): { removed: Learning } {
+export function removeLearning(context: Context, { id }: { id: string }) {
   requireSupervisor(context, 'knowledge');
   // The briefing lists the candidate of a lesson.
   const candidateOf = (entry: Learning): string =>
@@ -105,18 +105,28 @@ export function removeLearning(context: Context, { id }: { id: string }): { remo
   const isMeant = (entry: Learning): boolean =>
     [entry.id, candidateOf(entry)].some((one) => isSameId(one, id));
   const meant = readLearnings(context.disk).filter(isMeant);
-  const [removed] = meant;
+  const [removed, ...also] = meant;
   if (!removed) {
-    const isCandidate = findTwin(openCandidates(readMemory(context)), id) !== undefined;
-    const reject = `forge memory override invalidate ${id} --reason "TEXT"   # a person, at a terminal`;
-    throw noSuch('knowledge', id, isCandidate ? reject : 'forge knowledge list');
+    const other = idInLedger(context, id);
+    const reject = `forge memory override invalidate ${other} --reason "TEXT"   # a person, at a terminal`;
+    throw noSuch(other ? 'lesson' : 'knowledge', id, other ? reject : 'forge knowledge list', 'knowledge');
   }
   const rules = rulesIn(meant);
   if (rules.length > 0) refuseAgent(context, 'Removing an invariant');
   const ids = new Set(meant.map((learning) => learning.id));
   updateEntries(context, LEARNED_LIST, (before) => before.filter((entry) => !ids.has(idOf(entry))));
   forgetRules(context, rules);
-  return { removed };
+  return { removed, ...(also.length > 0 && { also }) };
+}
+
+/** Of knowledge that was promoted, or of a candidate. */
+function idInLedger(context: Context, id: string): string | undefined {
+  const memory = readMemory(context);
+  const isMeant = (one: string): boolean => id.length >= 6 && one.startsWith(id);
+  const known = [...readKnowledge(memory).values()].find(({ knowledge_id, record }) =>
+    [knowledge_id, record, candidateId(knowledge_id)].some(isMeant),
+  );
+  return known?.record.slice(0, 12) ?? findTwin(openCandidates(memory), id)?.id;
 }
 
 /** What memory holds as known, and what may become knowledge. */

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { candidateId } from '../../src/learning/knowledge.js';
+import { knowledgeId } from '../../src/learning/proven.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, KNOWLEDGE, makeForge, snapshot } from '../support/forge-project.js';
+import { knowledgeOf, recordAll, times } from '../support/patterns.js';
 
 interface Learning {
   id: string;
@@ -98,6 +101,33 @@ describe('forge knowledge', () => {
     expect(project.json(KNOWLEDGE)).toMatchObject(left);
     const again = await forgeError(project, ['knowledge', 'remove', failure?.id ?? '']);
     expect(again).toMatchObject({ exitCode: 2, hint: 'forge knowledge list' });
+  });
+
+  it('KNO-01 LTM-14 remove names how to invalidate knowledge that was promoted', async () => {
+    const project = await makeForge();
+    await recordAll(project, times(10));
+    const [knowledge] = await knowledgeOf(project);
+    const id = String(knowledge?.record.knowledge_id).slice(0, 12);
+    const error = await forgeError(project, ['knowledge', 'remove', id]);
+    const record = knowledge?.id.slice(0, 12);
+    expect(error).toMatchObject({ exitCode: 2, code: 'knowledge.unknown' });
+    expect(error.message).toBe(`There is no lesson "${id}".`);
+    expect(error.hint).toContain(`forge memory override invalidate ${record} --reason "TEXT"`);
+    await runForge(project, ['memory', 'override', 'invalidate', `${record}`, '--reason', 'old'], {
+      terminal: true,
+    });
+    expect((await knowledgeOf(project)).at(-1)?.record.kind).toBe('invalidated');
+  });
+
+  it('KNO-01 GOV-05 remove names every lesson that a candidate stands for', async () => {
+    const project = await makeForge();
+    for (const context of ['tests', 'CI'])
+      await forgeJson(project, ['knowledge', 'add', 'success', 'Port 0', '--context', context]);
+    const id = candidateId(knowledgeId('execution', 'Port 0'));
+    const { stdout } = await runForge(project, ['knowledge', 'remove', id]);
+    expect(stdout).toMatch(
+      /^removed {2}\w+ {2}success {4}tests → Port 0\nremoved {2}\w+ {2}success {4}CI → Port 0\n$/,
+    );
   });
 
   it('KNO-01 KNO-03 an agent removes lessons, but no invariant, and changes none of architecture.md', async () => {

@@ -289,12 +289,12 @@ export const group: Group = [
       { flags: '--name <text>', help: 'another name' },
       {
         flags: '--status <status>',
-        help: 'not_implemented, in_progress, failing or blocked',
+        help: 'not_implemented, in_progress, failing, blocked, or passing with --reason',
         values: { words: ['not_implemented', 'in_progress', 'failing', 'blocked', 'passing'] },
       },
       {
         flags: '--reason <text>',
-        help: 'with --status passing: why it passes without a test run (for a person)',
+        help: 'why it passes without a test run, with --status passing (for a person)',
       },
       NO_RUN,
       ...CHANGE_OPTIONS,

@@ -162,7 +162,7 @@ const passedIn = ({ features, regressions }: BriefingData, session: ArchivedSess
 function offerOf({ last, tool }: BriefingData, { id }: ArchivedSession): string | null {
   if (last?.id !== id || last.status !== 'interrupted' || last.resumed_by) return null;
   const did = ownWork(last).at(-1);
-  const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
+  const doing = did === undefined ? '' : ` after "${oneLine(did, 300)}"`;
   return `interrupted${doing}: ${resumeStep(tool, sessionName(id))}`;
 }
 

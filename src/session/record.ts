@@ -88,7 +88,7 @@ async function addLines(context: Context, lines: readonly string[]): Promise<str
   const { knowAllowed } = await import('../guard/allow.js');
   knowAllowed(context);
   await installGuard(context);
-  const added = (await cleanForeign(context, lines)).map((line) => oneLine(line, 400));
+  const added = (await cleanForeign(context, lines)).map((line) => oneLine(line, 600));
   editProgress(context, (file) =>
     added.reduce((text, line) => addEntry(text, context.world.now(), line), file),
   );
@@ -107,11 +107,11 @@ async function commitLines(context: Context, from: string, to: string): Promise<
   return shown.map(({ short, subject }) => `Committed ${short}: ${subject}`);
 }
 
-/** The last commands that matter for the work, newest first, each with its last exit code. */
+/** The last commands that matter for the work, in the order of their last runs, with their exit codes. */
 async function commandLine(commands: readonly RanCommand[]): Promise<string[]> {
-  const all = commands.filter(({ command }) => isWork(command)).reverse();
-  const last = all.filter((one, i) => all.findIndex(({ command }) => command === one.command) === i);
-  const shown = last.slice(0, SHOWN_COMMANDS).map(async ({ command, exit }) => {
+  const all = commands.filter(({ command }) => isWork(command));
+  const last = all.filter((one, i) => all.findLastIndex(({ command }) => command === one.command) === i);
+  const shown = last.slice(-SHOWN_COMMANDS).map(async ({ command, exit }) => {
     // Masked before it is truncated, because half a secret is not recognized.
     const words = oneLine(await maskText(command), 100);
     return exit === null || isPipeline(command) ? words : `${words} (exit ${exit})`;

@@ -68,12 +68,12 @@ describe('a turn of an agent', () => {
     expect(await lines(project)).toEqual([
       'Changed: README.md',
       `Committed ${hash}: Add the form`,
-      'Ran: npm test (exit 1); forge log "x; y" && forge done a; npm run lint (exit 0); set -o pipefail; npm run e2e | cat (exit 2); npm run e2e 2>&1 | tail -5; cd app && npx tsc (exit 0)',
+      'Ran: cd app && npx tsc (exit 0); npm run e2e 2>&1 | tail -5; set -o pipefail; npm run e2e | cat (exit 2); forge log "x; y" && forge done a; npm run lint (exit 0); npm test (exit 1)',
     ]);
     await claude(project, 'stop', { transcript_path: path });
     expect(await lines(project)).toHaveLength(3);
     const { text } = await forgeJson<{ text: string }>(project, ['briefing']);
-    expect(text).toContain('Ran: npm test (exit 1)');
+    expect(text).toContain('; npm test (exit 1)\n');
   });
 
   it('SES-12 LTM-13 omits secrets in commands', async () => {

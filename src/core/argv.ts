@@ -37,11 +37,16 @@ function syntaxError(command: string, at: number): Error {
     return usage('command.quote', `Unclosed quote in: ${command}`);
   const shown = JSON.stringify(expansion ?? char);
   // A shell would not understand `python -c print(1)` either.
+  const piped = PIPED.exec(command)?.[1]?.trimEnd();
   const isText = /[()]/.test(char) && !/[$`|&;<>'"]/.test(command);
   return usage('command.shell', `${shown} outside quotes needs a shell: ${command}`, {
-    hint: isText ? formatArgv(command.split(/\s+/)) : `sh -c '${command.replaceAll("'", `'\\''`)}'`,
+    hint: isText ? formatArgv(command.split(/\s+/)) : (piped ?? formatArgv(['sh', '-c', command])),
   });
 }
+
+/** A command whose output is only shortened or kept: its exit code would be lost in the pipe. */
+const PIPED =
+  /^((?!(?:cat|echo|printf|yes)\b)(?:'[^']*'|"[^"\\$`]*"|[^'"\\|&;<>()`$\n])+)(?:2>&1\s*)?\|(?!\|)/;
 
 /** The argv of one test: the test as a command, or put into `test_command` in place of `{}`. */
 export function testArgv(test: string, template: string): string[] {

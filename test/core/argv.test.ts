@@ -29,8 +29,10 @@ describe('splitCommand', () => {
   });
 
   it.each([
-    ['a | b', '|'],
+    ['a || b', '|'],
     ['a && b', '&'],
+    ['cat a | b', '|'],
+    ['a && b | c', '&'],
     ['a; b', ';'],
     ['a $HOME', '$'],
     ['a "$HOME"', '$'],
@@ -41,6 +43,14 @@ describe('splitCommand', () => {
     const error = failure(() => splitCommand(command));
     expect(error).toMatchObject({ exit: 2, code: 'command.shell', hint: `sh -c '${command}'` });
     expect(error.message).toBe(`"${char}" outside quotes needs a shell: ${command}`);
+  });
+
+  it.each([
+    ['npm test | tail', 'npm test'],
+    ["npm test -- 'a | b' 2>&1 | tail -5", "npm test -- 'a | b'"],
+    ['npm test 2>&1|tee log', 'npm test'],
+  ])('B-91 FEA-02 hints at the command whose exit code the pipe of %j would hide', (command, before) => {
+    expect(failure(() => splitCommand(command)).hint).toBe(before);
   });
 
   it('B-91 the hint quotes a word that a shell would not understand either', () => {

@@ -1,4 +1,4 @@
-import { escapeControls, firstNames, firstPaths, oneLine, plural, wordsOf } from '../core/text.js';
+import { escapeControls, firstPaths, oneLine, plural, wordsOf } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf, STATUSES } from '../feature/rules.js';
 import { type Candidate, selectNext, type Unit } from '../feature/tasks.js';
@@ -13,8 +13,8 @@ import {
   type Focus,
   focusIn,
   isAbout,
+  notePassed,
   OPENING,
-  passedSince,
   RECORDED,
   type Regressions,
   resumeStep,
@@ -145,18 +145,12 @@ function nextItems(data: BriefingData): string[] {
   const sessions = [...new Set([...(before ? [before] : []), ...handovers])];
   const ids = sessions.map(({ id }) => id);
   const named = sessions.filter((session) => session.next !== null);
-  // A step whose feature has passed since comes last.
-  const isDone = (session: ArchivedSession): boolean =>
-    passedIn(data, session).some((id) => isAbout(focusIn(session), id));
-  const ordered = named.toSorted((a, b) => Number(isDone(a)) - Number(isDone(b)));
-  const steps = ordered.map((session) => stepItem(data, session, ids));
+  const noted = notePassed(named, data.features, data.regressions);
+  const steps = noted.map(({ session, notes }) => stepItem(data, session, ids, notes));
   const offer = last && offerOf(data, last);
   if (!offer || named.some(({ id }) => id === last.id)) return steps;
   return [...steps, `Session ${sessionName(last.id)} was ${offer}`];
 }
-
-const passedIn = ({ features, regressions }: BriefingData, session: ArchivedSession): string[] =>
-  passedSince(session, features, regressions);
 
 /** How to go on with a session, if it is the last one and was interrupted. */
 function offerOf({ last, tool }: BriefingData, { id }: ArchivedSession): string | null {
@@ -166,15 +160,19 @@ function offerOf({ last, tool }: BriefingData, { id }: ArchivedSession): string 
   return `interrupted${doing}: ${resumeStep(tool, sessionName(id))}`;
 }
 
-function stepItem(data: BriefingData, session: ArchivedSession, all: readonly string[]): string {
+function stepItem(
+  data: BriefingData,
+  session: ArchivedSession,
+  all: readonly string[],
+  passed: readonly string[],
+): string {
   const { focus } = data;
   const { id, next } = session;
   const { task } = focusIn(session);
   const isOther = focus.task !== null && task !== null && task !== focus.task;
-  const passed = passedIn(data, session);
   const notes = [
     `from ${shownId(id, all)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`,
-    ...(passed.length > 0 ? [`${firstNames(passed, 3)} passed since`] : []),
+    ...passed,
     ...[offerOf(data, session) ?? []].flat(),
   ];
   return `${escapeControls(next ?? '')} (${notes.join('; ')})`;

@@ -3,7 +3,7 @@ import { SHELL_TOKENS } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { Holder } from '../core/holder.js';
 import { type Format, isSameId } from '../core/schema.js';
-import { compareText, oneLine } from '../core/text.js';
+import { compareText, firstNames, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 
 /** `YYYY-MM-DD-session-NNN` (UTC), stored with the writer's suffix `-<6 hex>` (SES-02). */
@@ -142,6 +142,20 @@ export const passedSince = (
       return !!at && at > (ended_at ?? started_at);
     })
     .map(({ id }) => id);
+
+/** Sessions with a note on the features that passed since. One whose own feature did comes last. */
+export function notePassed(
+  sessions: readonly ArchivedSession[],
+  ...since: [features: readonly Passing[], regressions?: Regressions]
+) {
+  return sessions
+    .map((session) => {
+      const passed = passedSince(session, ...since);
+      const isDone = passed.some((id) => isAbout(focusIn(session), id));
+      return { session, isDone, notes: passed.length > 0 ? [`${firstNames(passed, 3)} passed since`] : [] };
+    })
+    .sort((a, b) => Number(a.isDone) - Number(b.isDone));
+}
 
 /** The sessions whose next steps no ended session replaced: the one that ended last in this clone, then the newest first. */
 export function handoversOf(

@@ -13,7 +13,7 @@ import { describeUnreviewed, readUnreviewed } from '../ledger/audit.js';
 import { ACCEPT } from '../ledger/memory.js';
 import { isForSomebody, readNotes } from '../note/note.js';
 import { type Context, hasRecovery, otherWorktrees, readHalt } from '../project/project.js';
-import { handoversOf, isAbout, resumable, sessionName } from '../session/rules.js';
+import { handoversOf, isAbout, notePassed, resumable, sessionName } from '../session/rules.js';
 import { judgeRunning, ownSessions, readRunning, showFocus } from '../session/running.js';
 import { readProgress, recentArchives } from '../session/store.js';
 import { describeMissing, showTrust } from '../trust/trust.js';
@@ -59,7 +59,7 @@ export async function whereYouStand(
   const pause = stopped ?? (review ? { why: describeUnreviewed(review), fix: ACCEPT } : null);
   const recovering = hasRecovery(context);
   const known = features ?? [];
-  const steps: string[] = attempt(() => nextSteps(context), []);
+  const steps: string[] = attempt(() => nextSteps(context, known), []);
   const loop = attempt(() => describeLoop(context), null);
   const waiting = attempt(() => forPerson(context, known), []);
   const work = halted === null && !stopped ? attempt(() => suggest(context, known, session), []) : [];
@@ -127,11 +127,13 @@ function describeParked(context: Context, folder: string): string[] {
 }
 
 /** The running session's next step, else those that were handed over. */
-function nextSteps(context: Context): string[] {
+function nextSteps(context: Context, features: readonly Feature[]): string[] {
   const next = readRunning(context) && readProgress(context).next;
   if (next) return [next];
   const handovers = handoversOf(recentArchives(context), ownSessions(context));
-  return handovers.flatMap((session) => session.next ?? []);
+  return notePassed(handovers, features).map(({ session, notes }) =>
+    [session.next, ...notes.map((note) => `(${note})`)].join(' '),
+  );
 }
 
 function suggest(

@@ -176,6 +176,7 @@ describe('past sessions', () => {
     project.write('done', '');
     await run(['feature', 'verify', 'a']);
     expect(await next()).toBe('build a now (from 2026-03-01-session-003 on again; a passed since)');
+    expect((await runForge(project, [])).stdout).toMatch(/^NEXT +build a now \(a passed since\)/m);
     await run(['session', 'end', '--next', 'build a now']);
     // The session that left it last knew of the pass.
     expect(await next()).toBe('build a now (from 2026-03-01-session-004)');

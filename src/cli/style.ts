@@ -45,6 +45,10 @@ export async function makeStyle(
   };
 }
 
+/** A sentence with its times as the rest of the output shows them. */
+export const withStamps = (text: string, { stamp }: Style): string =>
+  text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => stamp(at));
+
 /** By --color, NO_COLOR, FORCE_COLOR, TERM=dumb, and whether the stream is a terminal. */
 export function wantsColor(choice: string, env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
   if (choice === 'always') return true;
@@ -53,12 +57,13 @@ export function wantsColor(choice: string, env: NodeJS.ProcessEnv, isTerminal: b
   return isTerminal && env.TERM !== 'dumb';
 }
 
-/** Aligns the columns of rows. The last column is not padded. */
-export function columns(rows: readonly (readonly string[])[], indent = ''): string {
+/** Aligns the columns of rows. The last column is not padded, and no cell to more than `max`. */
+export function columns(rows: readonly (readonly string[])[], indent = '', max = 999): string {
   const widths: number[] = [];
   for (const row of rows)
     for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, displayWidth(cell));
-  const pad = (cell: string, i: number): string => cell + ' '.repeat((widths[i] ?? 0) - displayWidth(cell));
+  const pad = (cell: string, i: number): string =>
+    cell + ' '.repeat(Math.max(0, Math.min(widths[i] ?? 0, max) - displayWidth(cell)));
   return rows
     .map((row) => indent + row.map((cell, i) => (i === row.length - 1 ? cell : pad(cell, i))).join('  '))
     .join('\n');

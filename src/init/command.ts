@@ -126,7 +126,7 @@ function renderProposals({ proposals }: InitResult, style: Style): string[] {
     const how = name === 'test' ? `; to run it at checkpoints too: ${set}` : '';
     return [label, style.dim(value), `${style.dim(from)}${how}`];
   });
-  return ['', 'Found:', columns(rows, '  ')];
+  return ['', 'Found:', columns(rows, '  ', 30)];
 }
 
 /** One line per folder of `.forge/`; `--json` has the file names. */

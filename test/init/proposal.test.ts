@@ -122,4 +122,14 @@ describe('proposals from a repository', () => {
     expect(config).toContain('\nstyle = "conventional"\n');
     expect((await forgeJson<{ value: string }>(project, 'config get commit.who')).value).toBe('agents');
   });
+
+  it('LAY-04 VIS-01 what was found is aligned, but not to a long value', async () => {
+    const project = makeRepository();
+    project.write('package.json', json('vitest run'));
+    project.write('commitlint.config.js', '');
+    const terminal = { terminal: true, columns: 80 };
+    const { stdout } = await runForge(project, ['init', '--yes'], terminal);
+    expect(stdout).toMatch(/^ {2}stack {4}node {28}package\.json$/m);
+    expect(stdout).toMatch(/^ {2}commits {2}commitlint: only .+\n {11}\S/m);
+  });
 });

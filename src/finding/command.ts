@@ -63,7 +63,7 @@ export const group: Group = [
     run: (call) => call.forge().finding.list(),
     render: ({ findings }, style) =>
       findings.length === 0
-        ? 'No findings yet. Agents with hooks keep them: forge agent install'
+        ? 'No findings yet in this session. To see which agents keep them: forge agent status'
         : columns(findings.map((finding) => line(finding, style))),
   }),
   command<KnownAnswer>({

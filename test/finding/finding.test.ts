@@ -247,6 +247,9 @@ describe('forge finding', () => {
     await forgeJson(project, ['session', 'end']);
     await forgeJson(project, ['session', 'start']);
     expect(await forgeJson(project, ['finding', 'list'])).toMatchObject({ findings: [] });
+    expect((await runForge(project, ['finding', 'list'])).stdout).toBe(
+      'No findings yet in this session. To see which agents keep them: forge agent status\n',
+    );
     await forgeJson(project, ['finding', 'add', 'x', '--tool', 'Read', '--query', 'y']);
     expect(await forgeJson(project, ['finding', 'clear'])).toEqual({ cleared: 1 });
     expect(await forgeJson(project, ['finding', 'list'])).toMatchObject({ findings: [] });

@@ -135,7 +135,7 @@ export const fieldOf = (message: ParsedMessage, section: SectionName, name: stri
 
 /** Subjects of forge's own commits, which say nothing about the work. */
 const OWN =
-  /^(?:\[[^\]]*\] |chore: )?(?:session end: |checkpoint \S+$|memory at a checkpoint$|roll back to |undo the rollback|take back the last undo$)/i;
+  /^(?:\[[^\]]*\] |chore: )?(?:session end: |checkpoint \S+$|save memory$|memory at a checkpoint$|roll back to |undo the rollback|take back the last undo$)/i;
 
 export const isOwnSubject = (subject: string): boolean => OWN.test(subject);
 

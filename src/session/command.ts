@@ -1,5 +1,5 @@
 import { type CommandSpec, command, type Group } from '../cli/spec.js';
-import { columns, type Style } from '../cli/style.js';
+import { columns, type Style, withStamps } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, firstNames, oneLine, plural } from '../core/text.js';
 import { resultLine } from '../feature/command.js';
@@ -136,7 +136,7 @@ function renderEnd(ended: EndedSession, style: Style): string {
   // A commit now could hold conflict markers.
   const isInProgress = ended.commit_skipped?.endsWith(' is in progress');
   return [
-    `${style.good('✓')} Session ${style.strong(session.id)} ended`,
+    `${style.good('✓')} Session ${style.strong(session.id)} ended${archive ? '' : '. Nothing was done in it, so nothing of it is kept'}`,
     ...row('archive', archive),
     ...row('next', next && oneLine(next, 100)),
     ...(observed ? [`  ${describeObserved(observed)}`] : []),
@@ -189,7 +189,7 @@ const stateOf = ({ status }: SessionRow, style: Style): string =>
 
 function renderList({ active, sessions, more }: SessionOverview, style: Style): string {
   const running = active
-    ? `${stateOf(active, style)}  ${active.id}  (holder: ${active.holder})${active.task ? `  ${oneLine(active.task, 60)}` : ''}`
+    ? `${stateOf(active, style)}  ${active.id}  (holder: ${withStamps(active.holder, style)})${active.task ? `  ${oneLine(active.task, 60)}` : ''}`
     : 'No session is running.';
   const past = sessions.length > 0 ? `\n\n${rows(sessions, style)}` : '';
   return `${running}${past}${more ? '\n… older ones: --limit N' : ''}`;
@@ -204,13 +204,13 @@ function renderStatus({ active }: SessionOverview, style: Style): string {
     active.open_questions === 0
       ? ''
       : `\nopen: ${plural(active.open_questions, 'entry', 'entries')} of working memory to resolve (forge kfr list)`;
-  return `${stateOf(active, style)}  ${active.id}  ${since}\nholder: ${active.holder}\ntask: ${active.task ?? 'none'}${open}${next}`;
+  return `${stateOf(active, style)}  ${active.id}  ${since}\nholder: ${withStamps(active.holder, style)}\ntask: ${active.task ?? 'none'}${open}${next}`;
 }
 
 function renderDetail({ session, progress, focus, kfr, answers }: SessionDetail, style: Style): string {
-  const at = (time: string): string => (style.width === null ? time : style.time(time));
+  const { id, status, resumed_by: by, started_at, ended_at } = session;
   return [
-    `${style.strong(session.id)}  ${session.resumed_by ? `resumed by ${session.resumed_by}` : session.status}  ${at(session.started_at)} – ${session.ended_at ? at(session.ended_at) : '?'}`,
+    `${style.strong(id)}  ${by ? `resumed by ${by}` : status}  ${style.time(started_at)} – ${ended_at ? style.time(ended_at) : '?'}`,
     `task: ${escapeControls(focus.task ?? 'none')}`,
     ...logLines(progress, style).map((line) => `  ${line.replaceAll('\n', '\n  ')}`),
     ...kfr.map(

@@ -90,7 +90,7 @@ async function describeWork(
   const isKept = context.disk.exists(archiveFile(context.layout, running.id));
   return {
     id: linear_issue ?? feature ?? 'FORGE',
-    subject: `Session end: ${subject}`,
+    subject: isKept ? `Session end: ${subject}` : 'Save memory',
     what:
       done.length > 0 ? [...done] : [isKept ? 'Archived the session' : 'Saved what was changed in .forge/'],
     why: reasonOf(focus, running.goal, ids) || 'The next session starts from what this one knew.',

@@ -1,5 +1,5 @@
 import { type Call, command, type Group } from '../cli/spec.js';
-import { columns, type Style } from '../cli/style.js';
+import { columns, type Style, withStamps } from '../cli/style.js';
 import { ForgeError } from '../core/error.js';
 import { escapeControls, oneLine, oneOf, plural } from '../core/text.js';
 import type { Color, Component, Status, Where } from '../index.js';
@@ -132,7 +132,7 @@ function describeSession(
 ): string {
   const when =
     style.width === null ? `since ${started_at.slice(11, 16)} UTC` : `started ${style.time(started_at)}`;
-  return `${id}, ${when}${interrupted === undefined ? '' : `; interrupted: ${interrupted}`}`;
+  return `${id}, ${when}${interrupted === undefined ? '' : `; interrupted: ${withStamps(interrupted, style)}`}`;
 }
 
 function countFeatures(counts: NonNullable<Where['features']>): string {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SessionOverview } from '../../src/index.js';
+import type { Briefing, SessionOverview } from '../../src/index.js';
 import { agent, expectError, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
@@ -221,6 +221,38 @@ describe('past sessions', () => {
     ]);
     await repair(project);
     expect((await runForge(project, 'note list')).stdout).toContain('kept');
+  });
+
+  it('SES-14 SES-06 an empty session says that nothing of it is kept, and commits what else was changed', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['config', 'set', 'kfr.tokens', '900']);
+    const { stdout } = await runForge(project, ['session', 'end']);
+    expect(stdout).toMatch(
+      /^✓ Session \S+ ended\. Nothing was done in it, so nothing of it is kept\n {2}commit /,
+    );
+    expect(project.git('log', '-1', '--format=%s')).toBe('[FORGE] Save memory');
+    const { sections } = await forgeJson<Briefing>(project, 'briefing');
+    expect(JSON.stringify(sections)).not.toContain('Save memory');
+  });
+
+  it('SES-08 shows times to people as in the rest of the output', async () => {
+    const project = await makeForge();
+    const world = fixedClock();
+    await forgeJson(project, ['session', 'start'], { world });
+    await forgeJson(project, ['log', 'x'], { world });
+    const running = project.json(SESSION) as object;
+    const parked = { at: '2026-03-01T10:05:32.428Z', agent: 'claude-1' };
+    project.write(SESSION, JSON.stringify({ ...running, parked }));
+    for (const command of ['where', 'session list', 'session status']) {
+      const { stdout } = await runForge(project, command, { world });
+      expect(stdout).toContain(' ended at 2026-03-01 10:05');
+      expect(stdout).not.toContain('32.428Z');
+    }
+    project.write(SESSION, JSON.stringify(running));
+    await forgeJson(project, ['session', 'end'], { world });
+    const { stdout } = await runForge(project, ['session', 'show', '1']);
+    expect(stdout).toMatch(/^2026-03-01-session-001 {2}ended {2}2026-03-01 10:00 – 2026-03-01 10:00\n/);
   });
 
   it('SES-09 an agent that writes into the session of another agent is warned, and cannot end it; a person can', async () => {

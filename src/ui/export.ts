@@ -16,6 +16,7 @@ const MAX_DETAILS = 200;
 
 /** What the page shows, without the folder's place on this machine, and without "you", which would be the reader. */
 async function readCopy(open: () => Forge, details: boolean): Promise<Copy> {
+  const { root } = open();
   const source = new Source(open);
   const copy: Copy = {};
   const read = async (route: keyof Answers, id = ''): Promise<void> => {
@@ -38,7 +39,6 @@ async function readCopy(open: () => Forge, details: boolean): Promise<Copy> {
     for (const { knowledge_id } of first(knowledge?.known)) await read('knowledge/:id', knowledge_id);
     if (sessions?.active) await read('sessions/:id', sessions.active.id);
   }
-  const root = copy.overview?.project.root ?? '';
   const text = JSON.stringify(copy, (key, value) => (key === 'holder' ? undefined : value));
   return JSON.parse(root.length < 2 ? text : text.replaceAll(JSON.stringify(root).slice(1, -1), '.')) as Copy;
 }

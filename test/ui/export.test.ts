@@ -4,6 +4,7 @@ import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { ask, closeBrowser, servePage } from '../support/page.js';
 import { makeLived } from '../support/page-project.js';
+import { makePlainProject } from '../support/project.js';
 
 afterAll(closeBrowser);
 
@@ -31,6 +32,15 @@ describe('forge export', () => {
       '&lt;b&gt;never&lt;/b&gt; \\[charge\\]\\(http&#58;//x\\) twice \\| &#64;all \\# 1',
     );
     expect(escapeMarkdown('a\nb `c` *d*')).toBe('a b \\`c\\` \\*d\\*');
+  });
+
+  it('says where there is no .forge/, like any other command', async () => {
+    const project = makePlainProject();
+    for (const format of ['html', 'markdown', 'json']) {
+      const { exitCode, stdout, stderr } = await runForge(project, ['export', format]);
+      expect([format, exitCode, stdout]).toEqual([format, 2, '']);
+      expect(stderr).toMatch(/^forge: There is no \.forge\/ .*\n {2}→ forge init\n$/);
+    }
   });
 
   it('B-100 sends the log as a download', async () => {

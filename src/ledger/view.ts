@@ -40,13 +40,9 @@ export function appendToViews(
     text: lines.filter((line) => line.startsWith(`{"v":1,"tier":"${tier}"`)).map((line) => `${line}\n`),
   })).filter(({ text }) => text.length > 0);
   try {
-    // After a clone or `git clean` a new file would show only this record.
-    if (own.some(({ path }) => stampOf(path) === '')) {
-      rebuildViews(context);
-      return;
-    }
     const stamps = readStamps(layout);
-    for (const { tier, path, text } of own) {
+    const existing = own.filter(({ path }) => stampOf(path) !== '');
+    for (const { tier, path, text } of existing) {
       const keepsEdit = isEdited(layout, tier, stamps);
       // A link that came with a clone may lead anywhere.
       const { O_APPEND, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
@@ -56,8 +52,11 @@ export function appendToViews(
       if (tier === 'execution') dropOldCycles(path);
       stamps[tier] = stampOf(path);
     }
-    if (stamps.of === folder.before) stamps.of = folder.after;
+    const isWhole = existing.length === own.length;
+    if (stamps.of === folder.before && isWhole) stamps.of = folder.after;
     fs.writeFileSync(stampsFile(layout), JSON.stringify(stamps));
+    // After a clone or `git clean` a new file would show only this record.
+    if (!isWhole) rebuildViews(context);
   } catch {
     // See above.
   }

@@ -14,7 +14,7 @@ import {
   verify,
   withCycles,
 } from '../support/memory.js';
-import type { Project } from '../support/project.js';
+import { copyFolder, makePlainProject, type Project } from '../support/project.js';
 
 const VIEW = '.forge/memory/execution.jsonl';
 const NOTES = '.forge/memory/long-term/notes.jsonl';
@@ -96,6 +96,17 @@ describe('the views of memory', () => {
     expect(linesIn(project, NOTES)).toHaveLength(3);
     utimesSync(project.path(NOTES), 0, 0);
     expect(await start(project)).toEqual([]);
+  });
+
+  it('LTM-01 a copy of the project reports no edit when a record makes a new view', async () => {
+    const project = await makeForge();
+    await record(project);
+    const copy = makePlainProject();
+    copyFolder(project.dir, copy.dir);
+    const { stderr } = await runForge(copy, 'memory record --task A --exit-code 0 --classification SUCCESS');
+    expect(stderr).toBe('');
+    expect([VIEW, '.forge/memory/evaluation.jsonl'].map((view) => linesIn(copy, view).length)).toEqual([2, 1]);
+    expect(await start(copy)).toEqual([]);
   });
 
   it('LTM-01 B-20 never writes through a symlink in place of a view', async () => {

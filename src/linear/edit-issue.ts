@@ -58,6 +58,7 @@ export async function newIssue(context: Context, raw: z.infer<typeof NewIssueInp
     throw usage('linear.answers', `The form is not complete: ${problems.join('; ')}.`, {
       hint: `forge linear new --template ${template} --field NAME=VALUE   # ${form.fields.map(({ name }) => name).join(', ')}`,
     });
+  if (!form) checkText([answers['title'] ?? ''].flat().join(''), { what: 'The title' });
   for (const [name, value] of Object.entries(answers))
     for (const text of [value].flat().filter((each) => each.trim() !== '')) checkText(text, { what: name });
   const now = timestamp(context);

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Focus, Issue, IssueList, MadeCommit, StartedIssue } from '../../src/index.js';
+import {
+  type Focus,
+  type Issue,
+  type IssueList,
+  type MadeCommit,
+  openForge,
+  type StartedIssue,
+} from '../../src/index.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { changedPaths, type Project } from '../support/project.js';
@@ -62,6 +69,16 @@ describe('forge linear, offline', () => {
     expect(await forgeJson<Issue>(project, ['linear', 'new', 'Wire the login'])).toMatchObject({
       linear_id: 'LOCAL-9528',
     });
+  });
+
+  it('LIN-01 refuses an issue without a title', async () => {
+    const project = await makeForge();
+    const empty = { exitCode: 2, code: 'text.empty', message: 'The title is empty.' };
+    for (const title of ['', '  '])
+      expect(await forgeError(project, ['linear', 'new', title])).toMatchObject(empty);
+    const untitled = openForge(project.dir).linear.new({ answers: { description: 'x' } });
+    await expect(untitled).rejects.toMatchObject({ code: 'text.empty' });
+    expect(await list(project)).toEqual([]);
   });
 
   const STEPS = 'reproduction_steps=x';

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { currentCheckpoint, readManifests } from '../checkpoint/read.js';
+import { isOwnSubject } from '../commit/message.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError, unlessFailed } from '../core/error.js';
 import { configFile, progressFile, shown, shownFrom } from '../core/paths.js';
@@ -232,7 +233,7 @@ async function checkLinear(context: Context, features: () => Feature[]): Promise
   ]);
   if (known.size === 0) return [neutral('not set up')];
   const { isIssue } = makeRules(readConfig(context).commit);
-  const commits = await commitsSinceSetup(context);
+  const commits = (await commitsSinceSetup(context)).filter(({ subject }) => !isOwnSubject(subject));
   const orphans = commits.filter((commit) => isOrphan(commit, { known, isIssue }));
   return judgeLinear({
     syncError: (hasKey(context.world.env) && readQueue(context).error) || null,

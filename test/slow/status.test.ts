@@ -155,7 +155,7 @@ describe('forge status and Linear', () => {
     expect((await component(project, 'linear')).reasons[0]).toMatch(/10 commits, 1 names no issue/);
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['session', 'end']);
-    const good = { color: 'green', reasons: ['1 active issue; each of the last 10 commits names one'] };
+    const good = { color: 'green', reasons: ['1 active issue; each of the last 9 commits names one'] };
     expect(await component(project, 'linear')).toMatchObject(good);
   });
 

@@ -41,6 +41,17 @@ describe('forge status', () => {
     expect([verified.exitCode, verified.stderr]).toEqual([6, expect.stringContaining(`\n  → ${rebuild}`)]);
   });
 
+  it('VIS-01 the commits that name an issue are counted without forge’s own', async () => {
+    const project = await makeForge();
+    const { linear_id: id } = await forgeJson<{ linear_id: string }>(project, 'linear new "Wire the login"');
+    const own = ['chore: session end: Wire the login', `[${id}] Checkpoint checkpoint/${id}-v1`];
+    for (const subject of own) commitAll(project, subject);
+    expect((await component(project, 'linear')).reasons).toEqual(['1 active issue']);
+    for (const subject of [`[${id}] A`, `[${id}] B`, ...own]) commitAll(project, subject);
+    const reasons = ['1 active issue; each of the last 2 commits names one'];
+    expect((await component(project, 'linear')).reasons).toEqual(reasons);
+  });
+
   it('VIS-01 --short is one line for a prompt; nothing outside a forge', async () => {
     const project = await makeForge();
     const short = (...args: string[]) => runForge(project, ['status', '--short', ...args]);

@@ -136,6 +136,7 @@ export async function readHistory(
   const logged = git ? await readLog(git, limit) : [];
   const commits = logged.map(({ body: _, message, ...commit }) => ({
     ...commit,
+    at: Number.isNaN(Date.parse(commit.at)) ? commit.at : new Date(commit.at).toISOString(),
     session: /^- Session: (\S+-session-\d+)$/m.exec(message)?.[1] ?? null,
   }));
   return { commits: await maskSubjects(commits) };

@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Answers } from '../../src/ui/api.js';
 import { escapeMarkdown } from '../../src/ui/export.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { ask, closeBrowser, servePage } from '../support/page.js';
 import { makeLived } from '../support/page-project.js';
-import { makePlainProject } from '../support/project.js';
+import { commitAll, makePlainProject } from '../support/project.js';
 
 afterAll(closeBrowser);
 
@@ -41,6 +42,21 @@ describe('forge export', () => {
       expect([format, exitCode, stdout]).toEqual([format, 2, '']);
       expect(stderr).toMatch(/^forge: There is no \.forge\/ .*\n {2}→ forge init\n$/);
     }
+  });
+
+  it('VIS-03 times of commits are in UTC', async () => {
+    const project = await makeForge();
+    const seconds = Math.floor(Date.now() / 1000);
+    project.write('more.txt', 'more\n');
+    process.env.GIT_COMMITTER_DATE = `${seconds} +0530`;
+    try {
+      commitAll(project, 'More');
+    } finally {
+      delete process.env.GIT_COMMITTER_DATE;
+    }
+    const { done } = await forgeJson<Pick<Answers, 'done'>>(project, 'export json');
+    const at = new Date(seconds * 1000).toISOString();
+    expect(done.done.find(({ text }) => text.endsWith(' More'))).toMatchObject({ at });
   });
 
   it('B-100 sends the log as a download', async () => {

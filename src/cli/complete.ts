@@ -99,6 +99,7 @@ const BY_NAME: Readonly<Record<string, Values>> = {
   dir: { paths: 'folders' },
   tag: { live: ['checkpoint'] },
   'kfr-id': { live: ['kfr'] },
+  issue: { live: ['issue'] },
 };
 
 async function offerValue(place: Place, given: Values | undefined, name: string | null): Promise<Offer> {
@@ -113,8 +114,7 @@ async function offerValue(place: Place, given: Values | undefined, name: string 
 
 const LIVE: Record<LiveKind, (open: () => Forge) => Promise<string[]>> = {
   feature: async (open) => (await open().feature.list()).features.map(({ id }) => id),
-  issue: async (open) =>
-    (await open().next()).candidates.filter(({ source }) => source === 'linear').map(({ id }) => id),
+  issue: async (open) => (await open().linear.list()).issues.map(({ linear_id }) => linear_id),
   kfr: async (open) => (await open().kfr.list()).entries.map(({ id }) => id),
   session: async (open) => {
     const { active, sessions } = await open().session.list({ limit: MAX_CANDIDATES });

@@ -3,6 +3,7 @@ import { type CommandSpec, command, type Group, given } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { makeToken, oneLine } from '../core/text.js';
 import type { Recalled, RecallHit } from '../index.js';
+import { KINDS } from './engine.js';
 
 const row = ({ id, source, text, at, session, why, doubt }: RecallHit, style: Style): string[] => [
   `${style.dim(source)}  ${style.strong(session === null ? id : id.startsWith(session) ? id : `${session} ${id}`)}  ${style.dim(at === null ? '' : style.time(at))}${doubt ? `  ${style.warn(doubt)}` : ''}`,
@@ -31,7 +32,11 @@ const recall: CommandSpec<Answer> = {
   example: 'forge recall what did we learn about login',
   options: [
     { flags: '--limit <n>', help: 'the most hits (default: 10)', number: [1, 1000] },
-    { flags: '--tier <name>', help: 'only of a tier or kind: note, knowledge, session, commit, …' },
+    {
+      flags: '--tier <name>',
+      help: 'only of a tier or kind: note, knowledge, session, commit, …',
+      values: { words: Object.keys(KINDS) },
+    },
     { flags: '--since <time>', help: 'only since a date, or an age such as 30d' },
   ],
   run: async (call, ...words) => {

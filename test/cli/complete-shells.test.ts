@@ -23,6 +23,20 @@ describe('words for bash', () => {
   });
 });
 
+describe('words for zsh', () => {
+  it('are ids of active issues, and the kinds that recall knows', async () => {
+    const project = await makeForge();
+    const { linear_id: id } = await forgeJson<{ linear_id: string }>(project, 'linear new "Wire the login"');
+    const found = async (words: string): Promise<string> => {
+      const args = ['complete', '--shell=zsh', '--current=', '--', ...words.split(' ')];
+      return (await runForge(project, args)).stdout;
+    };
+    for (const name of ['show', 'start', 'done'])
+      expect(await found(`linear ${name}`)).toBe(`words\n${id}\n`);
+    expect(await found('recall --tier')).toContain('\nnote\nfeature\n');
+  });
+});
+
 describe('forge complete SHELL', () => {
   it('prints only the script, and its help explains where to put it', async () => {
     const project = makePlainProject();

@@ -13,6 +13,7 @@ import {
   findKeyed,
   type Identified,
   mayHave,
+  readMemory,
   readRecords,
   storeRecords,
 } from '../ledger/memory.js';
@@ -52,13 +53,11 @@ const NoteInput = z.strictObject({ text: z.string(), replaces: z.optional(z.stri
 /** A builder's is stored by its cycle. `replaces`: the id of a note that no longer holds, or the start of it. */
 export async function addNote(context: Context, raw: z.infer<typeof NoteInput>): Promise<Note | Observed> {
   const observe = observerOf(context, 'memory');
-  const input = checkInput(NoteInput, raw);
-  const text = checkText(input.text, { what: 'The note' });
-  if (input.replaces !== undefined) requireSupervisor(context, 'memory');
+  const { text: given, replaces } = checkInput(NoteInput, raw);
+  const text = checkText(given, { what: 'The note' });
+  if (replaces !== undefined) requireSupervisor(context, 'memory');
   if (observe) return observe([text], [], 'note');
-  const { replaces } = input;
-  const isKnown = mayHave(context, 'note', text);
-  const twin = isKnown ? readNotes(context).find((note) => note.text === text) : undefined;
+  const twin = mayHave(context, 'note', text) && readNotes(context).find((note) => note.text === text);
   if (twin && replaces === undefined) return { ...twin, duplicate: true };
   const removes = replaces === undefined ? {} : { removes: [showNote(context, { id: replaces }).id] };
   const at = timestamp(context);
@@ -100,12 +99,15 @@ function toNote({ id, record }: Identified): Note {
 
 /** By its id or the start of it; exit 2 when none or several are meant. */
 export function showNote(context: Context, { id }: { id: string }): Note {
-  const isStart = /^[0-9a-f]{4,64}$/.test(id);
-  const matches = readNotes(context).filter((note) => isStart && note.id.startsWith(id));
+  const isMeant = (note: { id: string }): boolean => /^[0-9a-f]{4,64}$/.test(id) && note.id.startsWith(id);
+  const matches = readNotes(context).filter(isMeant);
   const [found] = matches;
   if (found && matches.length === 1) return found;
-  const what = matches.length > 1 ? `means ${matches.length} notes` : 'is not a note';
-  throw usage('note.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, { hint: 'forge note list' });
+  const gone = found ? undefined : readMemory(context).removedNotes().find(isMeant);
+  const what = found ? `means ${matches.length} notes` : gone ? 'was removed or replaced' : 'is not a note';
+  throw usage('note.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, {
+    hint: gone ? `forge memory show ${gone.id.slice(0, 12)}` : 'forge note list',
+  });
 }
 
 /** Takes a note out of the briefing, the lists and recall. Its record stays in the ledger. */

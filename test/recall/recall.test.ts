@@ -408,6 +408,12 @@ describe('forge recall', () => {
     expect((await runForge(project, ['briefing'])).stdout).not.toContain('Jonas');
     const { stdout } = await runForge(project, ['note', 'show', replaced.id]);
     expect(stdout).toContain(`replaces ${id.slice(0, 12)}\n`);
+    const gone = `${JSON.stringify(id.slice(0, 8))} was removed or replaced.`;
+    for (const words of ['note show', 'note remove', 'note add x --replaces']) {
+      const hint = `forge memory show ${id.slice(0, 12)}`;
+      const error = { exitCode: 2, code: 'note.unknown', message: gone, hint };
+      expect(await forgeError(project, [...words.split(' '), id.slice(0, 8)])).toMatchObject(error);
+    }
     // The ledger keeps it.
     expect((await runForge(project, ['memory', 'show', id.slice(0, 12)])).stdout).toContain('Jonas');
   });

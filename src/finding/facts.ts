@@ -60,7 +60,7 @@ const LANGUAGES: readonly (readonly [ends: RegExp, exported: RegExp | null, decl
 const NUMBERED = /^\s*(\d+)(?:→|\t|:\s?)/;
 
 /** The text of each line, with its number in the file. */
-function numbered(output: string, from: number): (readonly [number, string])[] {
+export function numbered(output: string, from: number): (readonly [number, string])[] {
   return output.split('\n').map((line, i) => {
     const number = NUMBERED.exec(line);
     return number ? [Number(number[1]), line.slice(number[0].length)] : [from + i, line];

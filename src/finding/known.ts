@@ -5,6 +5,7 @@ import { changedBy, readPlain } from '../core/files.js';
 import { countTokens, oneLine, sha256 } from '../core/text.js';
 import { maskText } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
+import { numbered } from './facts.js';
 import { type Finding, findingOf, type Step } from './memory.js';
 import { answers, isInside, type Question, queryOf, readQuestion, type ToolInput } from './question.js';
 import { type Event, isFinding, readLines, type Stored } from './store.js';
@@ -55,13 +56,16 @@ type Read = Extract<Question, { kind: 'read' }>;
 
 /**
  * The lines that a result shows of the current file, and the file's digest. Null if the file changed since the
- * call, is not a regular file, or leads out of the project.
+ * call and no longer has exactly these lines, is not a regular file, or leads out of the project.
  */
 function seenOf(context: Context, asked: Read, { output, at }: Step & { at: number }, isReported: boolean) {
   const file = readOwn(context, asked.path);
-  if (!file || (!isReported && file.changed >= at)) return null;
+  if (!file) return null;
   if (isReported) return { question: asked, sha: file.sha };
   const lines = file.bytes.toString('utf8').split('\n');
+  const isSame = ([number, line]: readonly [number, string]): boolean =>
+    line.trimEnd() === lines[number - 1]?.trimEnd();
+  if (file.changed >= at && !numbered(output.trimEnd(), asked.from).every(isSame)) return null;
   const last = Math.min(asked.to ?? lines.length, lines.length);
   let position = 0;
   let shown = asked.from - 1;
@@ -145,7 +149,8 @@ function whyStale(context: Context, one: Stored, asked: Question, reader: string
   if (one.at <= lost) return 'It was asked before this conversation was compacted.';
   if (one.question.kind === 'read') {
     const name = relative(context.layout.root, one.question.path);
-    const isSame = one.sha !== undefined && readOwn(context, one.question.path)?.sha === one.sha;
+    if (one.sha === undefined) return `${name} could not be compared with what was shown.`;
+    const isSame = readOwn(context, one.question.path)?.sha === one.sha;
     return isSame ? null : `${name} was replaced or changed since it was read.`;
   }
   if (one.question.kind === 'other' || asked.kind === 'other')

@@ -265,6 +265,21 @@ describe('forge finding', () => {
     expect(await has(project, 'Read', 'src/app.js')).toEqual([true, false, 1]);
   });
 
+  it('EXM-03 a file that changed just before it was read is known if it has exactly the lines that were shown', async () => {
+    const project = await makeForge();
+    const text = 'export const one = 1; // a\n\nexport const two = 2;\n';
+    project.write('src/same.js', text);
+    project.write('src/other.js', text.replace(' // a', ''));
+    const told = async (path: string): Promise<string> => {
+      const call = { tool_name: 'Read', tool_input: { file_path: path }, tool_output: text };
+      const stdin = JSON.stringify({ conversation_id: 'one', cwd: project.dir, ...call });
+      return (await runForge(project, ['hook', 'cursor', 'post-tool-use'], { stdin })).stdout;
+    };
+    for (const path of ['src/same.js', 'src/other.js']) expect(await told(path)).toBe('');
+    expect(await told('./src/same.js')).toMatch(/Already known, from this conversation/);
+    expect(await told('./src/other.js')).toBe('');
+  });
+
   it('EXM-04 the summary has only what still tells something: no changed file, no part of a known one, no commit', async () => {
     const project = await makeStarted();
     project.write('src/two.js', 'export const one = 1;\nexport const two = 2;\n');

@@ -223,8 +223,6 @@ describe('agents that get the finding after the call', () => {
     async (name, event, id, tool_name) => {
       const project = await makeForge();
       project.write('src/store.ts', STORE);
-      // What changed right before a call is not taken for what the call saw.
-      spawnSync('sleep', ['5.1']);
       await forgeJson(project, ['config', 'set', 'findings.mode', 'deny']);
       const told = async (path: string): Promise<string> => {
         const call = { tool_name, tool_input: { file_path: path }, tool_output: STORE };

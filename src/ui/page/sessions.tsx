@@ -13,8 +13,8 @@ export const KfrView = () => (
       ) : (
         <>
           <p>
-            {many(entries.length, 'entry', 'entries')}, {tokens} tokens of each prompt. The agent must keep
-            all of it right.
+            {many(entries.length, 'entry', 'entries')} of {tokens} tokens. The agent gets them below a header,
+            and must keep all of it right.
           </p>
           <Card title="Entries">
             <List

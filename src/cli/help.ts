@@ -96,7 +96,7 @@ const mainPage = (): string =>
       return section(heading, pairs, COLUMN);
     }),
     section('More', [
-      ['forge help --all', 'every command, option and topic'],
+      ['forge help --all', 'the first word of every command, and the topics'],
       ['forge help COMMAND', 'what a command does, with an example'],
       ['forge prime', 'the workflow in a few lines, for an agent with only a shell'],
     ]),

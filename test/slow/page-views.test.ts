@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium())('the page in Chromium', () => {
     await goTo(page, '#/kfr');
     await runForge(project, ['kfr', 'patch', '--add', 'Constraint:Never charge twice']);
     await card('Entries').getByText('Never charge twice').waitFor();
-    await page.getByText(/^\d entries of \d+ tokens\. The agent gets them below a header, and/).waitFor();
+    await page.getByText(/^\d entries of \d+ tokens\. The agent must/).waitFor();
     project.write('.forge/memory/long-term/features.d/CART.json', '{ broken');
     await goTo(page, '#/features');
     await page.getByRole('alert').getByText('CART.json:1').waitFor();

@@ -13,8 +13,7 @@ export const KfrView = () => (
       ) : (
         <>
           <p>
-            {many(entries.length, 'entry', 'entries')} of {tokens} tokens. The agent gets them below a header,
-            and must keep all of it right.
+            {many(entries.length, 'entry', 'entries')} of {tokens} tokens. The agent must keep them all right.
           </p>
           <Card title="Entries">
             <List

@@ -105,8 +105,7 @@ const BY_NAME: Readonly<Record<string, Values>> = {
 async function offerValue(place: Place, given: Values | undefined, name: string | null): Promise<Offer> {
   const isId = name === 'id' || name === 'ids';
   const known = given ?? (isId ? { live: [place.group as LiveKind] } : (BY_NAME[name ?? ''] ?? {}));
-  const { live = [] } = known;
-  const found = await Promise.all(live.map((kind) => readLive(place, kind)));
+  const found = await Promise.all((known.live ?? []).map((kind) => readLive(place, kind)));
   // A leading dash would make an option of it.
   const ids = found.flat().filter((value) => !value.startsWith('-'));
   return { candidates: [...ids, ...(known.words ?? [])], kind: known.paths ?? 'words' };

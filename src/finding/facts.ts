@@ -145,13 +145,11 @@ const TOTALS: readonly RegExp[] = [
 const ERROR =
   /^.*(?:\berror(?:\[\w+\]| TS\d+)?:|\bError:|^E {3}|: fatal |\bCould not find\b|: No such file or directory).*$/m;
 
-const totalsIn = (output: string): string[] =>
-  TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
-
 function shellFact(output: string, exit: number | null): string {
   const ended = exit === null ? '' : `exit ${exit}: `;
   const error = exit === 0 ? null : ERROR.exec(output);
-  const said = [...totalsIn(output), ...(error ?? [])].slice(0, 2).map((line) => oneLine(line.trim(), 150));
+  const totals = TOTALS.flatMap((pattern) => pattern.exec(output)?.slice(-1) ?? []).slice(0, 2);
+  const said = [...totals, ...(error ?? [])].slice(0, 2).map((line) => oneLine(line.trim(), 150));
   if (said.length > 0) return `${ended}${[...new Set(said)].join('; ')}`;
   return `${ended}${cut(output) || 'no output'}`;
 }

@@ -63,8 +63,7 @@ function seenOf(context: Context, asked: Read, { output, at }: Step & { at: numb
   if (!file) return null;
   if (isReported) return { question: asked, sha: file.sha };
   const lines = file.bytes.toString('utf8').split('\n');
-  const isSame = ([number, line]: readonly [number, string]): boolean =>
-    line.trimEnd() === lines[number - 1]?.trimEnd();
+  const isSame = ([n, line]: readonly [number, string]) => line.trimEnd() === lines[n - 1]?.trimEnd();
   if (file.changed >= at && !numbered(output.trimEnd(), asked.from).every(isSame)) return null;
   const last = Math.min(asked.to ?? lines.length, lines.length);
   let position = 0;
@@ -167,10 +166,9 @@ function whyStale(context: Context, one: Stored, asked: Question, reader: string
  * runs create temporary files.
  */
 export function projectChanges({ layout: { root } }: Context): (since: number) => boolean {
-  const all = readQuestion('rg', { pattern: '.' }, root);
   let last: number | null | undefined;
   return (since) => {
-    last ??= lastChange(root, root, all as Place, false);
+    last ??= lastChange(root, root, readQuestion('rg', { pattern: '.' }, root) as Place, false);
     return last === null || last >= since;
   };
 }

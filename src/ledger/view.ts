@@ -46,8 +46,8 @@ export function appendToViews(
       const keepsEdit = isEdited(layout, tier, stamps);
       // A link that came with a clone may lead anywhere.
       const { O_APPEND, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
-      const flag = O_WRONLY | O_APPEND | O_NOFOLLOW;
-      fs.writeFileSync(path, text.join(''), { flag: flag as unknown as string });
+      const flag = (O_WRONLY | O_APPEND | O_NOFOLLOW) as unknown as string;
+      fs.writeFileSync(path, text.join(''), { flag });
       if (keepsEdit) continue;
       if (tier === 'execution') dropOldCycles(path);
       stamps[tier] = stampOf(path);

@@ -61,10 +61,9 @@ export async function newIssue(context: Context, raw: z.infer<typeof NewIssueInp
   if (!form) checkText([answers['title'] ?? ''].flat().join(''), { what: 'The title' });
   for (const [name, value] of Object.entries(answers))
     for (const text of [value].flat().filter((each) => each.trim() !== '')) checkText(text, { what: name });
-  const now = timestamp(context);
   return context.disk.withLock(() => {
     const used = [...readActive(context).map(({ linear_id }) => linear_id), ...doneIds(context)];
-    const issue = fromAnswers(used, template ?? 'feature', answers, now);
+    const issue = fromAnswers(used, template ?? 'feature', answers, timestamp(context));
     changeActive(context, (units) => [...units, issue]);
     return issue;
   });

@@ -99,15 +99,13 @@ function toNote({ id, record }: Identified): Note {
 
 /** By its id or the start of it; exit 2 when none or several are meant. */
 export function showNote(context: Context, { id }: { id: string }): Note {
-  const isMeant = (note: { id: string }): boolean => /^[0-9a-f]{4,64}$/.test(id) && note.id.startsWith(id);
-  const matches = readNotes(context).filter(isMeant);
-  const [found] = matches;
-  if (found && matches.length === 1) return found;
+  const isMeant = (one: { id: string }): boolean => /^[0-9a-f]{4,64}$/.test(id) && one.id.startsWith(id);
+  const [found, ...more] = readNotes(context).filter(isMeant);
+  if (found && more.length === 0) return found;
   const gone = found ? undefined : readMemory(context).removedNotes().find(isMeant);
-  const what = found ? `means ${matches.length} notes` : gone ? 'was removed or replaced' : 'is not a note';
-  throw usage('note.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, {
-    hint: gone ? `forge memory show ${gone.id.slice(0, 12)}` : 'forge note list',
-  });
+  const what = found ? `means ${more.length + 1} notes` : gone ? 'was removed or replaced' : 'is not a note';
+  const hint = gone ? `forge memory show ${gone.id.slice(0, 12)}` : 'forge note list';
+  throw usage('note.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, { hint });
 }
 
 /** Takes a note out of the briefing, the lists and recall. Its record stays in the ledger. */

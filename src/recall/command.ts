@@ -5,6 +5,8 @@ import { makeToken, oneLine } from '../core/text.js';
 import type { Recalled, RecallHit } from '../index.js';
 import { KINDS } from './engine.js';
 
+const WORDS = Object.keys(KINDS);
+
 const row = ({ id, source, text, at, session, why, doubt }: RecallHit, style: Style): string[] => [
   `${style.dim(source)}  ${style.strong(session === null ? id : id.startsWith(session) ? id : `${session} ${id}`)}  ${style.dim(at === null ? '' : style.time(at))}${doubt ? `  ${style.warn(doubt)}` : ''}`,
   `  ${highlighted(oneLine(text, 300), why, style)}`,
@@ -12,10 +14,9 @@ const row = ({ id, source, text, at, session, why, doubt }: RecallHit, style: St
 ];
 
 function highlighted(text: string, why: readonly string[], style: Style): string {
-  const found = why
+  const wanted = why
     .flatMap((reason) => reason.replace(/^next to: /, '').split(', '))
-    .map((reason) => reason.split(' ')[0] ?? '');
-  const wanted = found.filter((word) => word.length > 2);
+    .flatMap((reason) => /^[^ ]{3,}/.exec(reason) ?? []);
   return text.replace(/[\p{L}\p{N}_]+/gu, (word) => {
     const low = word.toLowerCase();
     return wanted.some((one) => low.startsWith(one)) ? style.strong(word) : word;
@@ -32,11 +33,7 @@ const recall: CommandSpec<Answer> = {
   example: 'forge recall what did we learn about login',
   options: [
     { flags: '--limit <n>', help: 'the most hits (default: 10)', number: [1, 1000] },
-    {
-      flags: '--tier <name>',
-      help: 'only of a tier or kind: note, knowledge, session, commit, …',
-      values: { words: Object.keys(KINDS) },
-    },
+    { flags: '--tier <name>', help: `only of a kind: ${WORDS.join(', ')}`, values: { words: WORDS } },
     { flags: '--since <time>', help: 'only since a date, or an age such as 30d' },
   ],
   run: async (call, ...words) => {

@@ -133,8 +133,7 @@ export async function readHistory(
   { git }: Context,
   { limit = 200 }: { limit?: number } = {},
 ): Promise<{ commits: PastCommit[] }> {
-  const logged = git ? await readLog(git, limit) : [];
-  const commits = logged.map(({ body: _, message, ...commit }) => ({
+  const commits = (git ? await readLog(git, limit) : []).map(({ body: _, message, ...commit }) => ({
     ...commit,
     at: Number.isNaN(Date.parse(commit.at)) ? commit.at : new Date(commit.at).toISOString(),
     session: /^- Session: (\S+-session-\d+)$/m.exec(message)?.[1] ?? null,

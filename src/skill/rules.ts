@@ -89,8 +89,7 @@ export function checkSkill(skill: Skill, instructions: string | null, folder: st
   const { manifest, files } = skill;
   const { name, description } = manifest.skill;
   const { keywords = [], file_patterns = [], linear_labels = [] } = manifest.triggers ?? {};
-  const { commit_pattern } = manifest.git ?? {};
-  const badPattern = commit_pattern === undefined ? null : patternProblem(commit_pattern);
+  const badPattern = patternProblem(manifest.git?.commit_pattern ?? '');
   const [metadata, length] = [describe(manifest), instructions ?? ''].map(countTokens) as [number, number];
   const texts = [name, description, ...keywords, ...linear_labels, instructions ?? ''];
   const quoted = (text: string): string => JSON.stringify(oneLine(text, 80));
@@ -195,7 +194,9 @@ export function orderSkills(skills: readonly Skill[], first: string): string[] {
     const way = [...path, name].join(' → ');
     if (path.includes(name)) throw usage('skill.cycle', `Skills require each other in a cycle: ${way}.`);
     const skill = byName.get(name);
-    if (!skill) throw usage('skill.missing', `There is no skill ${name}, which is required here: ${way}.`);
+    const fix = `Take it out of "requires" in .forge/skills/${path.at(-1)}/${MANIFEST_FILE}.`;
+    if (!skill)
+      throw usage('skill.missing', `There is no skill ${name}, which is required here: ${way}. ${fix}`);
     if (!order.includes(name)) order.push(name);
     for (const next of requiredBy(skill.manifest)) visit(next, [...path, name]);
   };

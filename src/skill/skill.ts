@@ -106,9 +106,8 @@ export function requireSkill(context: Context, name: string): Skill {
 /** Exit 3 unless a person approved these files here: they came with the repository, and instruct agents. */
 function requireApproved(skill: Skill): Skill {
   if (skill.isApproved) return skill;
-  throw refused('trust.needed', `Skill ${skill.name} was not approved on this machine.`, {
-    hint: 'forge trust',
-  });
+  const message = `Skill ${skill.name} was not approved on this machine.`;
+  throw refused('trust.needed', message, { hint: 'forge trust' });
 }
 
 export interface ShownSkill extends ListedSkill {
@@ -189,8 +188,7 @@ export async function matchFocus(context: Context, raw: MatchInput = {}): Promis
   const input = checkInput(MatchInput, raw);
   const isGiven = Object.values(input).some((value) => value !== undefined);
   const subject = isGiven ? { ...input, text: input.text ?? '' } : subjectOf(context);
-  const skills = readSkills(context);
-  return { skills: matchSkills(skills, subject).map((match) => toListed(match.skill, match)) };
+  return { skills: matchSkills(readSkills(context), subject).map((match) => toListed(match.skill, match)) };
 }
 
 /** SKL-06: the approved skill that fits a focus best, and why; null when none fits. */

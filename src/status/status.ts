@@ -173,8 +173,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
     currentCheckpoint(context),
     findRemote(repository, git),
   ]);
-  const isAlone = !remote && !tree.upstream;
-  const main = isAlone ? null : await mainBranch(context, remote);
+  const main = !remote && !tree.upstream ? null : await mainBranch(context, remote);
   let upstream = main === tree.branch ? tree.upstream : null;
   if (!upstream && remote && main) {
     const distance = await readDistance(git, `refs/remotes/${remote}/${main}`);

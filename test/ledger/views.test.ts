@@ -105,7 +105,9 @@ describe('the views of memory', () => {
     copyFolder(project.dir, copy.dir);
     const { stderr } = await runForge(copy, 'memory record --task A --exit-code 0 --classification SUCCESS');
     expect(stderr).toBe('');
-    expect([VIEW, '.forge/memory/evaluation.jsonl'].map((view) => linesIn(copy, view).length)).toEqual([2, 1]);
+    expect([VIEW, '.forge/memory/evaluation.jsonl'].map((view) => linesIn(copy, view).length)).toEqual([
+      2, 1,
+    ]);
     expect(await start(copy)).toEqual([]);
   });
 

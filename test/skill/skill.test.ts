@@ -85,7 +85,7 @@ describe('forge skill', () => {
     expect(await problems(project, 'd')).toEqual(['d: Skills require each other in a cycle: d → d.']);
     await putSkill(project, 'd', { requires: ['gone'] });
     expect(await problems(project, 'd')).toEqual([
-      'd: There is no skill gone, which is required here: d → gone.',
+      'd: There is no skill gone, which is required here: d → gone. Take it out of "requires" in .forge/skills/d/skill.toml.',
     ]);
   });
 

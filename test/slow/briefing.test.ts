@@ -123,7 +123,9 @@ describe('forge briefing', () => {
     await forgeJson(dana, ['session', 'start', '--task', 't']);
     await forgeJson(dana, ['session', 'end', '--next', 'translate']);
     bring();
-    expect((await runForge(kim, [])).stdout).toMatch(/^NEXT +bisect \(L passed since\) {2}\(1 more: forge briefing\)$/m);
+    expect((await runForge(kim, [])).stdout).toMatch(
+      /^NEXT +bisect \(L passed since\) {2}\(1 more: forge briefing\)$/m,
+    );
     const steps = async (place: Project) => {
       const { sections } = await forgeJson<Briefing>(place, ['briefing']);
       const { step } = await forgeJson<{ step: string }>(place, []);

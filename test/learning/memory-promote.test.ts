@@ -88,7 +88,7 @@ describe('forge memory override', () => {
     const asked = await runForge(project, ['memory', 'promote', id]);
     expect([asked.exitCode, asked.stdout]).toEqual([1, expect.stringContaining(`${P}  seen in 2 cycles`)]);
     const { hint } = await forgeError(project, ['knowledge', 'remove', id.toLowerCase()]);
-    expect(hint).toContain(`forge memory override invalidate ${id.toLowerCase()} --reason "TEXT"`);
+    expect(hint).toContain(`forge memory override invalidate ${id} --reason "TEXT"`);
     await forgeJson(
       project,
       ['memory', 'override', 'invalidate', id.toLowerCase(), '--reason', 'it was luck'],

@@ -89,10 +89,7 @@ export interface Problem {
 
 /** Keeps leading spaces, which some fixes are about. */
 export const fixLines = (fix: string): string[] =>
-  fix
-    .trimEnd()
-    .split('\n')
-    .map((line) => `${/^ */.exec(line)?.[0]}${oneLine(line)}`);
+  Array.from(fix.trimEnd().split('\n'), (line) => `${/^ */.exec(line)?.[0]}${oneLine(line)}`);
 
 export type Operation = 'merge' | 'cherry-pick' | 'revert' | 'rebase';
 /** Why a message need not follow the protocol. */

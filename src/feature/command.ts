@@ -292,10 +292,7 @@ export const group: Group = [
         help: 'not_implemented, in_progress, failing, blocked, or passing with --reason',
         values: { words: ['not_implemented', 'in_progress', 'failing', 'blocked', 'passing'] },
       },
-      {
-        flags: '--reason <text>',
-        help: 'why it passes without a test run, with --status passing (for a person)',
-      },
+      { flags: '--reason <text>', help: 'why it is passing without a test run (for a person)' },
       NO_RUN,
       ...CHANGE_OPTIONS,
     ],

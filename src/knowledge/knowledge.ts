@@ -123,10 +123,9 @@ export function removeLearning(context: Context, { id }: { id: string }) {
 function idInLedger(context: Context, id: string): string | undefined {
   const memory = readMemory(context);
   const isMeant = (one: string): boolean => id.length >= 6 && one.startsWith(id);
-  const known = [...readKnowledge(memory).values()].find(({ knowledge_id, record }) =>
-    [knowledge_id, record, candidateId(knowledge_id)].some(isMeant),
-  );
-  return known?.record.slice(0, 12) ?? findTwin(openCandidates(memory), id)?.id;
+  for (const { knowledge_id, record } of readKnowledge(memory).values())
+    if ([knowledge_id, record, candidateId(knowledge_id)].some(isMeant)) return record.slice(0, 12);
+  return findTwin(openCandidates(memory), id)?.id;
 }
 
 /** What memory holds as known, and what may become knowledge. */
@@ -169,11 +168,8 @@ export type ShownArchitecture = Awaited<ReturnType<typeof showArchitecture>>;
 export async function showArchitecture(context: Context) {
   const { path, bytes } = readFile(context);
   const text = decodeProse(bytes, path);
-  return {
-    path,
-    invariants: await statedIn(context, text),
-    text: await maskText(text.replace(/\r\n?/g, '\n')),
-  };
+  const invariants = await statedIn(context, text);
+  return { path, invariants, text: await maskText(text.replace(/\r\n?/g, '\n')) };
 }
 
 /** Its invariants for the briefing. People write this file, so a problem is a warning and does not stop work. */
@@ -193,10 +189,8 @@ function readFile({ disk, layout }: Context): { path: string; bytes: Buffer } {
   const path = shown(layout, architectureFile(layout));
   const bytes = disk.read(architectureFile(layout));
   if (bytes) return { path, bytes };
-  throw corrupted('file.missing', `${path} is missing.`, {
-    file: path,
-    hint: 'forge init   # restores what is missing',
-  });
+  const hint = 'forge init   # restores what is missing';
+  throw corrupted('file.missing', `${path} is missing.`, { file: path, hint });
 }
 
 /** LTM-13: an editor bypasses the guard, and the invariants get into every prompt. */
@@ -230,10 +224,8 @@ export async function editArchitecture(context: Context, raw: z.infer<typeof Arc
 
 async function useEditor(context: Context, before: Buffer): Promise<Buffer> {
   const { disk, layout, world, repository } = context;
-  if (!world.terminal)
-    throw usage('architecture.no_terminal', 'Editing needs a terminal.', {
-      hint: 'forge architecture edit FILE   # - is stdin',
-    });
+  const hint = 'forge architecture edit FILE   # - is stdin';
+  if (!world.terminal) throw usage('architecture.no_terminal', 'Editing needs a terminal.', { hint });
   if (disk.dryRun) return before;
   const file = architectureFile(layout);
   const read = (): Buffer => readTarget(file, Number.MAX_SAFE_INTEGER) ?? before;

@@ -13,6 +13,7 @@ import {
   type Focus,
   focusIn,
   isAbout,
+  type Noted,
   notePassed,
   OPENING,
   RECORDED,
@@ -146,7 +147,7 @@ function nextItems(data: BriefingData): string[] {
   const ids = sessions.map(({ id }) => id);
   const named = sessions.filter((session) => session.next !== null);
   const noted = notePassed(named, data.features, data.regressions);
-  const steps = noted.map(({ session, notes }) => stepItem(data, session, ids, notes));
+  const steps = noted.map((one) => stepItem(data, one, ids));
   const offer = last && offerOf(data, last);
   if (!offer || named.some(({ id }) => id === last.id)) return steps;
   return [...steps, `Session ${sessionName(last.id)} was ${offer}`];
@@ -160,22 +161,17 @@ function offerOf({ last, tool }: BriefingData, { id }: ArchivedSession): string 
   return `interrupted${doing}: ${resumeStep(tool, sessionName(id))}`;
 }
 
-function stepItem(
-  data: BriefingData,
-  session: ArchivedSession,
-  all: readonly string[],
-  passed: readonly string[],
-): string {
+function stepItem(data: BriefingData, { session, notes }: Noted, all: readonly string[]): string {
   const { focus } = data;
   const { id, next } = session;
   const { task } = focusIn(session);
   const isOther = focus.task !== null && task !== null && task !== focus.task;
-  const notes = [
+  const about = [
     `from ${shownId(id, all)}${isOther ? ` on ${oneLine(task, 60)}` : ''}`,
-    ...passed,
+    ...notes,
     ...[offerOf(data, session) ?? []].flat(),
   ];
-  return `${escapeControls(next ?? '')} (${notes.join('; ')})`;
+  return `${escapeControls(next ?? '')} (${about.join('; ')})`;
 }
 
 /** A feature list can have hundreds: always the counts, then the few that could be worked on now. */

@@ -130,32 +130,25 @@ type Passing = { id: string; status: string; verified_at?: string | null | undef
 /** When and where features passed that fail now. */
 export type Regressions = Readonly<Record<string, { at: string; commit: string }>>;
 
-/** Features that passed after a session, also if they fail again. An interrupted one has no end. */
-export const passedSince = (
-  { started_at, ended_at }: ArchivedSession,
-  features: readonly Passing[],
-  regressions: Regressions = {},
-): string[] =>
-  features
-    .filter(({ id, status, verified_at }) => {
-      const at = status === 'passing' ? verified_at : regressions[id]?.at;
-      return !!at && at > (ended_at ?? started_at);
-    })
-    .map(({ id }) => id);
-
-/** Sessions with a note on the features that passed since. One whose own feature did comes last. */
+/** Sessions with a note on what passed since, also if it fails again. One whose own feature did comes last. */
 export function notePassed(
   sessions: readonly ArchivedSession[],
-  ...since: [features: readonly Passing[], regressions?: Regressions]
+  features: readonly Passing[],
+  regressions: Regressions = {},
 ) {
-  return sessions
-    .map((session) => {
-      const passed = passedSince(session, ...since);
-      const isDone = passed.some((id) => isAbout(focusIn(session), id));
-      return { session, isDone, notes: passed.length > 0 ? [`${firstNames(passed, 3)} passed since`] : [] };
-    })
-    .sort((a, b) => Number(a.isDone) - Number(b.isDone));
+  const noted = sessions.map((session) => {
+    const isSince = ({ id, status, verified_at }: Passing): boolean => {
+      const at = status === 'passing' ? verified_at : regressions[id]?.at;
+      // An interrupted one has no end.
+      return !!at && at > (session.ended_at ?? session.started_at);
+    };
+    const passed = features.filter(isSince).map(({ id }) => id);
+    const isDone = passed.some((id) => isAbout(focusIn(session), id));
+    return { session, isDone, notes: passed.length > 0 ? [`${firstNames(passed, 3)} passed since`] : [] };
+  });
+  return noted.sort((a, b) => Number(a.isDone) - Number(b.isDone));
 }
+export type Noted = ReturnType<typeof notePassed>[number];
 
 /** The sessions whose next steps no ended session replaced: the one that ended last in this clone, then the newest first. */
 export function handoversOf(
@@ -315,9 +308,7 @@ export function startProgress(at: Date, branch: string, activeIssues: number): s
   return `${sessionHeader(at)}${first}${formatEntry(at, `Active issues: ${activeIssues}`)}`;
 }
 
-function formatEntry(at: Date, text: string): string {
-  return `[${hourMinute(at)}] ${indented(text, INDENT)}\n`;
-}
+const formatEntry = (at: Date, text: string): string => `[${hourMinute(at)}] ${indented(text, INDENT)}\n`;
 
 export function addEntry(file: string, at: Date, text: string, checkpoint = false): string {
   const { body, day, next } = parse(file);

@@ -103,12 +103,17 @@ export const fill = (template: string, random: Random): string =>
     return make === undefined ? run(random, name, Number(length)) : make(random, Number(length ?? 0));
   });
 
-const FIXTURE = new URL('../fixtures/secret-samples.toml', import.meta.url);
+/** A table of test/fixtures. Also read by the bench, which bundles this file. */
+export const readSamples = (name: string): [name: string, samples: string[]][] =>
+  Object.entries(parse(readFileSync(`test/fixtures/${name}.toml`, 'utf8'))).map(([key, all]) => [
+    key,
+    [all as string | string[]].flat(),
+  ]);
 
 /** For each rule what it must find: the secret, in the surroundings that it needs. */
 export const samples: ReadonlyMap<string, readonly ((random: Random) => string)[]> = new Map(
-  Object.entries(parse(readFileSync(FIXTURE, 'utf8'))).map(([id, all]) => [
+  readSamples('secret-samples').map(([id, all]) => [
     id,
-    [all as string | string[]].flat().map((template) => (random: Random) => fill(template, random)),
+    all.map((template) => (random: Random) => fill(template, random)),
   ]),
 );

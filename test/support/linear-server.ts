@@ -1,40 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSchema, createYoga } from 'graphql-yoga';
 import { onTestFinished } from 'vitest';
 
-/** The types of Linear's public schema that forge's documents use. */
-const TYPES = /* GraphQL */ `
-  scalar DateTime
-  type PageInfo { hasNextPage: Boolean! endCursor: String }
-  type WorkflowState { id: ID! name: String! type: String! position: Float! }
-  type WorkflowStateConnection { nodes: [WorkflowState!]! }
-  type IssueLabel { id: ID! name: String! }
-  type IssueLabelConnection { nodes: [IssueLabel!]! }
-  type Team { id: ID! key: String! states: WorkflowStateConnection! }
-  type TeamConnection { nodes: [Team!]! }
-  type Issue {
-    id: ID! identifier: String! title: String! description: String priority: Float! branchName: String! url: String!
-    createdAt: DateTime! updatedAt: DateTime! state: WorkflowState! labels: IssueLabelConnection! parent: Issue team: Team!
-  }
-  type IssueConnection { nodes: [Issue!]! pageInfo: PageInfo! }
-  input StringComparator { nin: [String!] }
-  input WorkflowStateFilter { type: StringComparator }
-  input IssueFilter { state: WorkflowStateFilter }
-  type User { id: ID! assignedIssues(first: Int, after: String, filter: IssueFilter): IssueConnection! }
-  type Comment { id: ID! body: String! }
-  type Query { viewer: User! issue(id: String!): Issue! comment(id: String): Comment! teams(first: Int): TeamConnection! }
-  input IssueCreateInput { id: String teamId: String! title: String description: String priority: Int }
-  input CommentCreateInput { id: String issueId: String body: String }
-  input IssueUpdateInput { stateId: String }
-  type IssuePayload { success: Boolean! issue: Issue }
-  type CommentPayload { success: Boolean! }
-  type Mutation {
-    issueCreate(input: IssueCreateInput!): IssuePayload!
-    commentCreate(input: CommentCreateInput!): CommentPayload!
-    issueUpdate(id: String!, input: IssueUpdateInput!): IssuePayload!
-  }
-`;
+const TYPES = readFileSync(new URL('../fixtures/linear.graphql', import.meta.url), 'utf8');
 
 export interface RemoteIssue {
   id: string;

@@ -163,13 +163,13 @@ export function judgeLinear({ active, orphans, syncError, commits }: LinearFacts
     return [red(`the last sync failed: ${oneLine(syncError, 200)}`, 'forge linear sync')];
   const issues = plural(active, 'active issue');
   if (commits === 0) return [green(issues)];
-  const last = `the last ${plural(commits, 'commit')}`;
+  const last = commits === 1 ? 'the last commit' : `the last ${commits} commits`;
   const [first] = orphans;
-  if (first === undefined) return [green(`${issues}; each of ${last} names one`)];
-  const count = `${orphans.length} ${orphans.length === 1 ? 'names' : 'name'} no issue`;
+  if (first === undefined) return [green(`${issues}; ${commits === 1 ? last : `each of ${last}`} names one`)];
+  const which = commits === 1 ? last : `of ${last}, ${orphans.length}`;
   const named = firstNames([oneLine(first, 80), ...orphans.slice(1)], 1);
   const fix = 'forge focus set --issue ID   # forge commit names it from now on';
-  return [yellow(`of ${last}, ${count}: ${named}`, fix)];
+  return [yellow(`${which} ${orphans.length === 1 ? 'names' : 'name'} no issue: ${named}`, fix)];
 }
 
 /** What git reports about this worktree. `.forge/` does not count as changed. */

@@ -97,8 +97,9 @@ export async function maskText(text: string): Promise<string> {
 }
 
 export async function maskError(error: ForgeError): Promise<ForgeError> {
-  // These two repeat no input.
-  if (error.kind === 'secret' || error.code === 'guard.unavailable') return error;
+  // These repeat no input.
+  const isOwn = error.code === 'guard.unavailable' || error.code === 'package.incomplete';
+  if (error.kind === 'secret' || isOwn) return error;
   const details = await mapTexts(error.details, maskText);
   return new ForgeError(error.kind, error.code, await maskText(error.message), details);
 }

@@ -109,7 +109,7 @@ describe('where forge init works', () => {
     for (const place of [linked, inner]) {
       typed(place, ['session', 'start']);
       typed(place, ['session', 'end']);
-      expect(place.git('log', '-1', '--format=%s')).toMatch(/session/);
+      expect(place.git('log', '-1', '--format=%s')).toMatch(/Save memory/);
     }
     // A submodule is a project of its own: nothing of it is set up from outside.
     expect(

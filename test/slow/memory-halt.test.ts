@@ -120,7 +120,7 @@ describe('memory that is intact again', () => {
       kind: 'damage',
       found_at: expect.stringMatching(/^20/),
       gone_at: expect.stringMatching(/^20/),
-      reasons: expect.arrayContaining([expect.stringContaining('the record was changed')]),
+      reasons: expect.arrayContaining([expect.stringContaining('is not the id of the line before')]),
     });
     for (const args of ['session start', 'progress add x', 'kfr patch --goal x', 'note add x'])
       expect((await runForge(project, args)).exitCode, args).toBe(0);
@@ -205,14 +205,14 @@ describe('forge memory override acknowledge', () => {
     const { stdout, exitCode } = await runForge(project, call, given);
     expect([exitCode, stdout]).toEqual([
       0,
-      expect.stringMatching(/^acknowledged: .*the record was changed.*\naudit [0-9a-f]{12}; /s),
+      expect.stringMatching(/^acknowledged: .*is not the id of the line before.*\naudit [0-9a-f]{12}; /s),
     ]);
     expect(project.has(HALT)).toBe(false);
     expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
       kind: 'acknowledged',
       reason: 'it was a slip',
       by: 'terminal',
-      reasons: expect.arrayContaining([expect.stringContaining('the record was changed')]),
+      reasons: expect.arrayContaining([expect.stringContaining('is not the id of the line before')]),
     });
     expect((await record(project)).cycle).toBe(4);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });

@@ -69,6 +69,7 @@ const PASSING: readonly [RegExp, string][] = [
   [/\bjust now\b|\b\d+ (min|h) ago\b/g, 'AGE'],
   [/\b\d+(\.\d+)? (ms|s)\b/g, 'DURATION'],
   [/\b\d+(\.\d+)? (B|KiB|KB)\b/g, 'SIZE'],
+  [/\bbyte [1-9]\d*\b/g, 'PLACE'],
 ];
 
 const blur = (text: string): string =>

@@ -114,7 +114,7 @@ async function readSources(context: Context, objects: LedgerObjects, { listed, j
 export async function observe(context: Context, objects: LedgerObjects, place: Place) {
   const sources = await readSources(context, objects, place);
   const { graph, refs } = sources;
-  await markPublished(sources, readGone(context, refs));
+  await markPublished(sources, readGone(context, refs), ({ id, seg }) => !graph.has(id, seg));
   const absent = await findAbsent(sources);
   const away = absent.filter(({ source }) => source === 'journal' || source === 'anchor');
   const { own } = sources;
@@ -256,8 +256,13 @@ async function readSettled(
 }
 
 /** Marks records that a remote has, or had: they are not put back by themselves when their branch goes. */
-async function markPublished({ context, objects, own }: Sources, branches: readonly Ref[]): Promise<void> {
-  const waiting = own.lines.filter(({ how, published }) => how === 'w' && !published);
+async function markPublished(
+  { context, objects, own }: Sources,
+  branches: readonly Ref[],
+  isAsked = (_: JournalLine): boolean => true,
+): Promise<void> {
+  const waiting = own.lines.filter((line) => line.how === 'w' && !line.published && isAsked(line));
+  if (waiting.length === 0) return;
   const { places } = await locate(context, objects, branches, waiting, { onlyRefs: true });
   for (const line of waiting) if (places.has(line.id)) line.published = true;
   if (places.size > 0) own.isStale = true;

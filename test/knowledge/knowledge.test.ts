@@ -119,7 +119,7 @@ describe('forge knowledge', () => {
     expect((await knowledgeOf(project)).at(-1)?.record.kind).toBe('invalidated');
   });
 
-  it('KNO-01 GOV-05 remove names every lesson that a candidate stands for', async () => {
+  it('KNO-01 GOV-05 remove names every lesson of a candidate', async () => {
     const project = await makeForge();
     for (const context of ['tests', 'CI'])
       await forgeJson(project, ['knowledge', 'add', 'success', 'Port 0', '--context', context]);

@@ -54,7 +54,7 @@ describe('pre-push', () => {
     expect(push(project, 'origin', 'HEAD')).toMatchObject({ exitCode: 0 });
   });
 
-  it('GIT-03 LTM-05 LTM-21 what was pushed, rejected and deleted does not come back by itself', () => {
+  it('GIT-03 LTM-05 LTM-21 a branch that was pushed and rejected does not come back by itself', () => {
     const project = makePushable();
     push(project, 'origin', 'HEAD');
     project.git('switch', '-qc', 'side');
@@ -70,7 +70,7 @@ describe('pre-push', () => {
     expect(stdout).toMatch(/records? written here disappeared; none was restored: forge memory repair/);
     expect(stdout).not.toContain('put back');
     expect(runBinary(project.dir, ['ls']).stdout).not.toContain('Redis');
-    // What was never pushed does.
+    // A branch that was never pushed comes back.
     project.git('switch', '-qc', 'own');
     runBinary(project.dir, ['feature', 'add', 'O-1', 'Own']);
     project.git('add', '-A');

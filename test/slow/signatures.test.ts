@@ -106,7 +106,7 @@ describe('[git] sign', () => {
     expect(commit.unsigned).toMatch(/passphrase/);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^The commit "\[FORGE\] Session end: [^"]*" is not signed: .*passphrase.* Try at a terminal: git commit-tree -S -m test HEAD\^\{tree\}$/,
+        /^The commit "\[FORGE\] Save memory" is not signed: .*passphrase.* Try at a terminal: git commit-tree -S -m test HEAD\^\{tree\}$/,
       ),
     ]);
     const { stderr, exitCode } = await runForge(project, ['checkpoint', 'create', 'X', '--verify', 'true']);

@@ -153,6 +153,26 @@ interface Kind {
 
 const alone = (body: string): string => `(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`;
 const asItIs = (body: string): string => body;
+
+/**
+ * The pattern for letters of either case. With flag `i`, each `[^…]` takes a millisecond to compile, and every text with
+ * the word "pass" pays for it.
+ */
+const anyCase = (pattern: string): string =>
+  pattern.replace(LETTERS, (part, isNot: string | undefined, set: string | undefined) => {
+    if (set !== undefined) return `[${isNot}${otherCase(set)}${set}]`;
+    return part.length === 1 ? `[${part}${otherCase(part)}]` : part;
+  });
+
+/** Escapes and group names, which stay, sets, and letters. */
+const LETTERS = /\\k<\w+>|\\.|\(\?<\w+>|\[(\^?)((?:\\.|[^\]\\])*)\]|[a-z]/gi;
+
+/** The letters and ranges of a set, in the other case. */
+const otherCase = (set: string): string =>
+  (set.replace(/\\./g, '').match(/[a-z]-[a-z]|[a-z]/gi) ?? [])
+    .map((part) => (part === part.toLowerCase() ? part.toUpperCase() : part.toLowerCase()))
+    .join('');
+
 const anyOf = (keywords: readonly string[]): string => `(?:${keywords.map(literally).join('|')})`;
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -164,16 +184,21 @@ const KINDS: Readonly<Record<string, Kind>> = {
   marked: { rank: 0, flags: 'g', pattern: alone, more: { reach: MARK_REACH } },
   form: { rank: 0, flags: 'y', pattern: asItIs },
   near: {
-    ...{ rank: 1, flags: 'iy', more: { isLoose: true } },
+    ...{ rank: 1, flags: 'y', more: { isLoose: true } },
     pattern: (body, keywords) =>
-      `${anyOf(keywords)}(?<gap>[\\s\\S]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
+      anyCase(
+        `${anyOf(keywords)}(?<gap>[\\s\\S]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
+      ),
     accept: (check) => (secret, match) => isAssigned(match) && check(secret, match),
   },
   last: { rank: 2, flags: 'y', pattern: asItIs },
-  place: { rank: 3, flags: 'iy', pattern: asItIs, more: { isLoose: true } },
+  place: { rank: 3, flags: 'y', pattern: anyCase, more: { isLoose: true } },
   command: { rank: 3, flags: 'y', pattern: asItIs, more: { isLoose: true } },
-  assigned: { rank: 4, flags: 'iy', pattern: (body) => `(?<name>${NAME})${body}`, more: { isLoose: true } },
-  // A separate rule: with flag `i`, non-ASCII letters make a pattern slow to compile.
+  assigned: {
+    ...{ rank: 4, flags: 'y', pattern: (body) => anyCase(`(?<name>${NAME})${body}`) },
+    more: { isLoose: true },
+  },
+  // A separate rule: non-ASCII letters need flag `i`, which makes a pattern slow to compile.
   named: { rank: 4, flags: 'iy', pattern: asItIs, more: { isLoose: true } },
 };
 

@@ -99,7 +99,8 @@ export async function endSession(context: Context, raw: SessionEndInput = {}) {
   const done = progress.lines.map(({ text }) => text).filter((text) => !OPENING.test(text));
   const { about, ended_at, ...kept } = closed;
   const task = about === ANY_TASK ? focus.task : about;
-  const work = { running, focus: { ...focus, task }, done, learned: observe ? [] : learnings };
+  const lessons = [...learned, ...failed.map((text) => `This failed: ${text}`)];
+  const work = { running, focus: { ...focus, task }, done, learned: observe ? [] : lessons };
   const tree = await warnOnGitFailure(context, () => readTree(context));
   const outcome = isWanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   await warnDetached(context, outcome);

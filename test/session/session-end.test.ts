@@ -71,7 +71,7 @@ FORGE-001: Login works
 
 ## Memory
 - Learned: use a CSRF token
-- Learned: the first try
+- Learned: This failed: the first try
 - Updated: features.json (FORGE-001 now passing)
 
 ## Backtrace

@@ -106,15 +106,15 @@ function requireTask(state: State, id: string) {
   throw unknownTask(id, 'forge next\nforge start --task "TEXT"');
 }
 
-/** A running session turns to the goal. It keeps its task for others in it, and while questions are open (KFR-09). */
+/** A running or resumed session turns to the goal. It keeps its task for others in it, and while questions are open (KFR-09). */
 function turnToGoal(
   context: Context,
   goal: string | undefined,
   { state, focus, running }: ReturnType<typeof openSession>,
 ): Focus {
-  if (goal === undefined || state === 'started' || focus.task === goal) return focus;
+  if (goal === undefined || focus.task === goal) return focus;
   const open = openEntries(readKfr(context)).map(({ id }) => id);
-  const isAlone = state === 'running' && !running.joined?.length;
+  const isAlone = state !== 'joined' && !running.joined?.length;
   if (focus.task === null || (isAlone && open.length === 0)) return setFocus(context, { task: goal });
   const how =
     open.length > 0

@@ -111,6 +111,25 @@ describe('forge start', () => {
     expect(project.json(FOCUS)).toMatchObject({ task: 'SX9-1: Issue', linear_issue: 'SX9-1' });
   });
 
+  it('SES-07 a resumed session turns to the task that was named, unless a question is open', async () => {
+    const project = await withFeature();
+    const interrupt = async (): Promise<void> => {
+      await forgeJson(project, ['log', 'x']);
+      const parked = { at: '2026-03-01T10:00:00.000Z', agent: 'claude-1' };
+      project.write(SESSION, JSON.stringify({ ...(project.json(SESSION) as object), parked }));
+    };
+    const resume = ['session', 'start', '--resume', 'latest', '--task'];
+    await forgeJson(project, ['session', 'start']);
+    await interrupt();
+    const { session, focus } = await forgeJson<StartedSession>(project, [...resume, 'Tidy up']);
+    expect([session.state, focus.task]).toEqual(['started', 'Tidy up']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:which cookie?']);
+    await interrupt();
+    const { stderr } = await runForge(project, [...resume, 'Rest']);
+    expect(stderr).toMatch(/goes on with its task: kfr-1 .* settled first \(forge kfr list\)/);
+    expect(project.json(FOCUS)).toMatchObject({ task: 'Tidy up' });
+  });
+
   it('SES-01 damaged memory stops it with exit 4, and nothing is started', async () => {
     const project = await withFeature();
     // So that what the start remembers of the ledgers is there already.

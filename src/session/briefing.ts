@@ -152,7 +152,8 @@ export async function composeBriefing(
   const { world } = context;
   const progress = readProgress(context);
   const recent = recentArchives(context);
-  const before = lastOnTask(recent, known.focus);
+  const ids = [...known.features.map(({ id }) => id), ...known.issues.map(({ linear_id }) => linear_id)];
+  const before = lastOnTask(recent, known.focus, ids);
   const earlier = recent.filter(({ id }) => id !== before?.id).map(({ kfr }) => kfr);
   // The newest are shown first: those of this task.
   const kfrs = [...earlier, before?.kfr, session === null ? NO_KFR : readKfr(context)];

@@ -61,17 +61,24 @@ const start: CommandSpec<StartedSession> = {
       `${style.good('✓')} Session ${style.strong(session.id)} ${STATE_WORDS[session.state]}${session.resumed_from ? `, resumes ${session.resumed_from}` : ''}`,
       ...(reverified ? [renderReverified(reverified, style)] : []),
       `\n${briefing.text}`,
-      ...(style.width === null ? [] : [nextSteps(focus, style)]),
+      ...(style.width === null ? [] : [nextSteps(focus, briefing, style)]),
     ].join('\n'),
 };
 
 /** Only for a person: an agent gets its instructions in the briefing. */
-function nextSteps({ task, linear_issue }: StartedSession['focus'], style: Style): string {
-  const id = /^([\w.-]+): /.exec(task ?? '')?.[1];
-  const done = id === linear_issue ? 'linear done' : 'done';
+function nextSteps(
+  { task, linear_issue }: StartedSession['focus'],
+  { sections }: StartedSession['briefing'],
+  style: Style,
+): string {
+  const [id] = /^[\w.-]+(?=: )/.exec(task ?? '') ?? [];
+  // A text may begin like an id, and a feature without tests cannot be verified.
+  const isTested = sections.some(
+    ({ key, items }) => key === 'focus' && items.some((line) => line.startsWith('Tests: ')),
+  );
   const steps = [
     'forge log "what you just did"',
-    ...(id ? [`forge ${done} ${id}`] : []),
+    ...(id && id === linear_issue ? [`forge linear done ${id}`] : isTested ? [`forge done ${id}`] : []),
     'forge end --next "what comes next"',
   ];
   return ['Next:', ...steps.map((step) => `  ${style.command(step)}`)].join('\n');

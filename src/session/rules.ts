@@ -164,9 +164,13 @@ export function handoversOf(
   return ordered.filter(({ next }, i) => ordered.findIndex((other) => other.next === next) === i);
 }
 
-/** The last session on the same feature, issue or text. */
-export function lastOnTask(recent: readonly ArchivedSession[], { task }: Focus): ArchivedSession | null {
-  const id = /^[\w.-]+(?=: )/.exec(task ?? '')?.[0] ?? task;
+/** The last session on the same feature or issue, whose ids are `known`, or on the same text. */
+export function lastOnTask(
+  recent: readonly ArchivedSession[],
+  focus: Focus,
+  known: readonly string[],
+): ArchivedSession | null {
+  const id = known.find((one) => isAbout(focus, one)) ?? focus.task;
   if (id === null) return null;
   const left = recent.filter(({ status, resumed_by }) => status !== 'discarded' && !resumed_by);
   return left.findLast((session) => isAbout(focusIn(session), id)) ?? null;

@@ -5,7 +5,7 @@ import { isOwnSubject } from '../commit/message.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError, unlessFailed } from '../core/error.js';
 import { configFile, progressFile, shown, shownFrom } from '../core/paths.js';
-import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
+import { decodeUtf8 } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { claimsIn, passedWithLostCode } from '../feature/feature.js';
 import { byHand, countStatuses, type Feature, isUnprovenPass, proofOf } from '../feature/rules.js';
@@ -32,7 +32,7 @@ import {
   readConfig,
   readHalt,
 } from '../project/project.js';
-import { entryTimes } from '../session/rules.js';
+import { entryTimes, isAbout } from '../session/rules.js';
 import { readRunning, showFocus } from '../session/running.js';
 import { archivedIds } from '../session/store.js';
 import { describeMissing } from '../trust/trust.js';
@@ -85,7 +85,7 @@ export async function readStatus(context: Context): Promise<Status> {
   ];
   const worst = worstOf(components.map(({ color }) => color));
   // Another component reports a damaged file.
-  return { components, worst, task: unlessFailed(null, () => taskOf(context)) };
+  return { components, worst, task: unlessFailed(null, () => taskOf(context, features())) };
 }
 
 function checkKnowledge(context: Context): Remark[] {
@@ -200,10 +200,10 @@ function hasWork(context: Context): boolean {
   return features.some(({ status }) => status === 'passing');
 }
 
-function taskOf(context: Context): string | null {
-  const task = readRunning(context) ? showFocus(context).task : null;
-  const id = task?.split(': ')[0] ?? '';
-  return id !== task && ID_PATTERN.test(id) ? id : null;
+function taskOf(context: Context, features: readonly Feature[]): string | null {
+  if (!readRunning(context)) return null;
+  const ids = [...features.map(({ id }) => id), ...readActive(context).map(({ linear_id }) => linear_id)];
+  return ids.find((id) => isAbout(showFocus(context), id)) ?? null;
 }
 
 const COMMITS = 10;

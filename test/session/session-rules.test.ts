@@ -6,7 +6,9 @@ import {
   addEntry,
   bySequence,
   isStoredId,
+  lastOnTask,
   matchSession,
+  NO_FOCUS,
   nextNumber,
   parseProgress,
   setNext,
@@ -44,6 +46,20 @@ describe('a session id', () => {
     [`${A}\n`, false],
   ])('SES-02 B-02 is stored with its six hex digits: %j is one, %s', (id, is) => {
     expect(isStoredId(id)).toBe(is);
+  });
+});
+
+describe('lastOnTask', () => {
+  it('SES-03 is on the same feature under another name, or on the same text, not on one that begins alike', () => {
+    const on = (task: string) => ({ ...NO_FOCUS, task });
+    const sessions = [
+      archived({ focus: on('F-1: Login') }),
+      archived({ id: C, focus: on('fix: the form') }),
+    ];
+    const lastOn = (task: string) => lastOnTask(sessions, on(task), ['F-1'])?.id;
+    expect(lastOn('F-1: Login works')).toBe(A);
+    expect(lastOn('fix: the form')).toBe(C);
+    expect(lastOn('fix: the table')).toBeUndefined();
   });
 });
 

@@ -66,14 +66,18 @@ describe('forge start', () => {
 
   it('SES-01 names the command that finishes the task, which differs for a feature and an issue', async () => {
     const project = await withFeature();
-    const next = async (id: string): Promise<string> => {
-      const { stdout } = await runForge(project, ['session', 'start', id], { terminal: true });
+    const next = async (...task: string[]): Promise<string> => {
+      const { stdout } = await runForge(project, ['session', 'start', ...task], { terminal: true });
       await runForge(project, ['session', 'discard']);
       return /^Next:\n[\s\S]*/m.exec(stdout)?.[0] ?? '';
     };
     expect(await next('FORGE-001')).toContain('  forge done FORGE-001\n');
     await forgeJson(project, ['linear', 'new', 'Wire the logout']);
     expect(await next('LOCAL-7943')).toContain('  forge linear done LOCAL-7943\n');
+    // Nothing finishes a text that begins like an id, or a feature without tests.
+    await forgeJson(project, ['feature', 'add', 'UNTESTED', 'No tests']);
+    expect(await next('--task', 'fix: the form')).not.toMatch(/ done /);
+    expect(await next('UNTESTED')).not.toMatch(/ done /);
   });
 
   it('SES-01 --task is the task; a focus that was set before is kept', async () => {

@@ -61,6 +61,8 @@ describe('forge status', () => {
     await forgeJson(project, ['session', 'start']);
     expect((await short()).stdout).toBe('forge ●●·◐· FORGE-002\n');
     expect((await short('--quiet')).stdout).toBe('forge ●●·◐· FORGE-002\n');
+    await forgeJson(project, ['focus', 'set', 'fix: the form']);
+    expect((await short()).stdout).toBe('forge ●●·◐·\n');
     const nowhere = makeRepository();
     expect(await runForge(nowhere, ['status', '--short'])).toEqual({ stdout: '', stderr: '', exitCode: 0 });
     expect(await forgeError(nowhere, ['status'])).toMatchObject({ exit: 2, code: 'not_a_forge' });

@@ -45,6 +45,18 @@ function parseCommit(fields: readonly string[]): LoggedCommit {
 export const readCommit = async (git: Git, rev = 'HEAD'): Promise<LoggedCommit | null> =>
   (await readLog(git, 1, rev))[0] ?? null;
 
+/** How git's reflog names a move of HEAD to commits that were there already. */
+const BRINGS = /^\w+ (?:checkout|reset|(?:pull|merge)\b.*: Fast-forward$|[^:]*\((?:start|finish|abort)\))/;
+
+/** The commits made in this worktree since HEAD was last at `from`. A pull, a switch or a merge brings those of others. */
+export async function madeSince(git: Git, from: string): Promise<Set<string>> {
+  const { stdout } = await git(['log', '--walk-reflogs', '-500', '--format=%H %gs', 'HEAD', '--']);
+  const moves = lines(stdout);
+  const known = moves.findIndex((move) => move.startsWith(from));
+  const since = moves.slice(0, known < 0 ? undefined : known).filter((move) => !BRINGS.test(move));
+  return new Set(since.map((move) => move.slice(0, from.length)));
+}
+
 /** The name of the person who commits here; null while git has none. */
 export const readPerson = async (git: Git): Promise<string | null> =>
   /^(.+) <[^<]*$/.exec((await git(['var', 'GIT_AUTHOR_IDENT'])).stdout.trim())?.[1] ?? null;

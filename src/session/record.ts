@@ -4,7 +4,7 @@ import { withoutOwn } from '../commit/recent.js';
 import { readHint, writeHint } from '../core/files.js';
 import { recordedFile, shownFrom } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
-import { readLog } from '../git/read.js';
+import { madeSince, readLog } from '../git/read.js';
 import { readTreeStatus } from '../git/status.js';
 import { cleanForeign, installGuard, maskText } from '../guard/guard.js';
 import { type Context, isBuilding, readConfig } from '../project/project.js';
@@ -102,7 +102,9 @@ function changedLine(before: Recorded, { files }: Tree): string[] {
 
 async function commitLines(context: Context, from: string, to: string): Promise<string[]> {
   if (from === to || !context.git) return [];
-  const commits = withoutOwn(await readLog(context.git, 20, `${from}..${to}`));
+  const made = await madeSince(context.git, from);
+  const log = await readLog(context.git, 100, `${from}..${to}`);
+  const commits = withoutOwn(log.filter(({ hash }) => made.has(hash)));
   const shown = commits.slice(0, SHOWN_COMMITS).reverse();
   return shown.map(({ short, subject }) => `Committed ${short}: ${subject}`);
 }

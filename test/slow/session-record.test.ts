@@ -76,6 +76,25 @@ describe('a turn of an agent', () => {
     expect(text).toContain('; npm test (exit 1)\n');
   });
 
+  it('SES-12 names the commits that were made, not those that a pull, a merge or a switch brought', async () => {
+    const project = await makeForge();
+    const commit = (subject: string) => project.git('commit', '-qm', subject, '--allow-empty');
+    project.git('checkout', '-qb', 'theirs');
+    for (const subject of ['One', 'Two']) commit(subject);
+    project.git('checkout', '-q', 'main');
+    await claude(project, 'session-start');
+    project.git('pull', '-q', '.', 'theirs');
+    project.git('checkout', '-qb', 'mine', 'HEAD~1');
+    commit('checkout: total');
+    project.git('rebase', '-q', 'theirs');
+    project.git('cherry-pick', '--allow-empty', 'theirs~1');
+    await claude(project, 'stop');
+    expect((await lines(project)).map((line) => line.replace(/ \w+:/, ''))).toEqual([
+      'Committed checkout: total',
+      'Committed One',
+    ]);
+  });
+
   it('SES-12 LTM-13 omits secrets in commands', async () => {
     const project = await talking();
     const secret = SAMPLES.secret();

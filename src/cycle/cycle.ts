@@ -3,7 +3,7 @@ import { elapsed } from '../core/clock.js';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { readHint, writeHint } from '../core/files.js';
 import { treeFolder, triesFile } from '../core/paths.js';
-import { checkId, checkInput } from '../core/schema.js';
+import { checkId, checkInput, findTwin } from '../core/schema.js';
 import { lastBytes, oneLine } from '../core/text.js';
 import { readOthersClaims } from '../events/local-claims.js';
 import { eventUrl } from '../events/outbox.js';
@@ -207,10 +207,11 @@ export function chooseTask(
   isLoop = false,
 ): { id: string; why: string } {
   if (wanted !== undefined) {
-    const isKnown = features.length === 0 || features.some(({ id }) => id === wanted);
+    const { id = wanted } = findTwin(features, wanted) ?? {};
+    const isKnown = features.length === 0 || features.some((feature) => feature.id === id);
     if (!isKnown)
       context.warnings.push(`No feature is called ${wanted}: no tests judge this task. Features: forge ls`);
-    return { id: wanted, why: isKnown ? 'as requested' : 'as requested; no such feature' };
+    return { id, why: isKnown ? 'as requested' : 'as requested; no such feature' };
   }
   const focus = showFocus(context);
   const feature = features.find(({ id }) => isAbout(focus, id));

@@ -204,5 +204,8 @@ describe('forge cycle', () => {
     expect(result).toMatchObject({ classification: 'PARTIAL_SUCCESS', exit: 0 });
     await cycle(project, ['-n', '--', 'touch', 'ran']);
     expect(project.has('ran')).toBe(false);
+    await forgeJson(project, ['feature', 'add', 'F-1', 'Login']);
+    const named = await forgeJson(project, ['cycle', '-n', '--task', 'f-1', '--', 'true']);
+    expect(named).toMatchObject({ task: 'F-1', warnings: [] });
   });
 });

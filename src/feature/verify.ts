@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod/mini';
 import { formatArgv, inShell, testArgv } from '../core/argv.js';
@@ -389,6 +389,12 @@ export interface FirstRun {
 /** Without what names a part of a file or a folder: `::test_login`, `:12`, `/...`. */
 const fileIn = (word: string): string => word.replace(/(?:::.*|(?::\d+)+|\/\.\.\.)$/s, '');
 
+/** Whether a file has this name, or begins with it: jest, vitest and Playwright take a part of a path. */
+const isThere = (path: string): boolean =>
+  existsSync(path) ||
+  (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true &&
+    readdirSync(dirname(path)).some((name) => name.startsWith(basename(path))));
+
 /**
  * A test file that the command names and that is not there: a failure then says nothing about the work. None in a
  * workspace that the command names by something else than its folder.
@@ -401,10 +407,10 @@ export function missingTest(
   const folder = folderOf(argv.join(' '));
   if (!existsSync(resolve(root, folder))) return undefined;
   const name = words
-    .filter((word) => !word.startsWith('-') && !/[*?[{\s]/.test(word))
+    .filter((word) => !word.startsWith('-') && !/[*?[{=\s]/.test(word))
     .map(fileIn)
     .find(
-      (word) => isTestFile(word) && ![word, folder + word].some((path) => existsSync(resolve(root, path))),
+      (word) => isTestFile(word) && ![word, folder + word].some((path) => isThere(resolve(root, path))),
     );
   return name && folder + name;
 }

@@ -122,6 +122,11 @@ describe('forge feature', () => {
       const { stdout } = await runForge(project, ['feature', 'add', `In ${file}`, '--test', `sh ${file}`]);
       expect(stdout).not.toContain('does not exist');
     }
+    // A part of a path, as runners take it, and a setting.
+    for (const test of ["node -e 'process.exit(1)' tests/a", 'SET_UP=x/test/set-up.js sh tests/a.sh']) {
+      const { stdout } = await runForge(project, ['feature', 'add', test.slice(0, 6), '--test', test]);
+      expect(stdout).toContain('its test fails for now, as it should');
+    }
   });
 
   it('FEA-05 B-91 a pattern that no shell expands is not a test that failed', async () => {

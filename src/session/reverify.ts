@@ -31,7 +31,8 @@ export async function reverify(
   if (context.disk.dryRun) return null;
   const running = readRunning(context);
   const state = running && judgeRunning(context, running).state;
-  if (state === 'held' || (state === 'same' && asked.reverify === undefined)) return null;
+  const isNew = state !== 'same' && asked.resume === undefined;
+  if (state === 'held' || (!isNew && asked.reverify === undefined)) return null;
   const chosen = choosePassing(context, count);
   const limit = timeLimit(readConfig(context).session.reverify_seconds * 1000, watch.signal);
   return runAll(context, chosen, limit.signal, watch).finally(limit.release);

@@ -167,6 +167,10 @@ describe('[session] reverify', () => {
     expect((await start(project, '--reverify', '1')).reverified?.results.map(({ id }) => id)).toEqual(['A']);
     await forgeJson(project, ['session', 'discard']);
     expect(await start(project, '--reverify', '0')).not.toHaveProperty('reverified');
+    await forgeJson(project, ['log', 'x']);
+    const parked = { at: '2026-03-01T10:00:00.000Z', agent: 'claude-1' };
+    project.write(SESSION, JSON.stringify({ ...(project.json(SESSION) as object), parked }));
+    expect(await start(project, '--resume', 'latest')).not.toHaveProperty('reverified');
     expect(runsOf(project)).toEqual(['A', 'A']);
   });
 

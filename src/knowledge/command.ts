@@ -51,10 +51,20 @@ const DETAILS: readonly OptionSpec[] = [
   { flags: '--resolution <text>', help: 'what helped (failure)' },
 ];
 
+/** Refuses a detail that the kind has no field for. */
+function checkDetails({ options }: Call, kind: string): void {
+  for (const [name, kinds] of Object.entries({ context: ['success', 'failure'], resolution: ['failure'] }))
+    if (options[name] !== undefined && !kinds.includes(kind))
+      throw usage('knowledge.detail', `--${name} is for ${kinds.join(' and ')}, not for ${kind}.`, {
+        field: name,
+      });
+}
+
 async function add(call: Call, kind: string, text: string): Promise<Added> {
   const { context: about = ANY_TASK, resolution = '' } = call.options as Record<string, string | undefined>;
   const { knowledge } = call.forge();
   const known = oneOf(LEARNINGS, kind, 'Kind', 'knowledge.kind');
+  checkDetails(call, known);
   if (known === 'invariant') return knowledge.add({ kind: known, text });
   const context = await call.text(about);
   if (known === 'success') return knowledge.add({ kind: known, context, approach: text });
@@ -101,7 +111,9 @@ export const learnGroup: Group = [
     run: async (call, argument) => {
       const text = await call.text(argument as string);
       const kind = await kindOf(call, text);
-      return kind === 'note' ? call.forge().note.add({ text }) : add(call, kind, text);
+      if (kind !== 'note') return add(call, kind, text);
+      checkDetails(call, kind);
+      return call.forge().note.add({ text });
     },
     render: showAdded,
   }),

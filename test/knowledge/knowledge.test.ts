@@ -77,6 +77,16 @@ describe('forge knowledge', () => {
     expect((await add('invariant', 'Cafe\u0301')).duplicate).toBe(true);
   });
 
+  it('KNO-01 refuses a detail that the kind has no field for', async () => {
+    const project = await makeForge();
+    for (const [args, message] of [
+      ['learn x --as note --context y', '--context is for success and failure, not for note.'],
+      ['learn x --as success --resolution y', '--resolution is for failure, not for success.'],
+      ['knowledge add invariant x --context y', '--context is for success and failure, not for invariant.'],
+    ] as const)
+      expect(await forgeError(project, args)).toMatchObject({ code: 'knowledge.detail', message });
+  });
+
   it('KNO-01 lists, searches and removes', async () => {
     const project = await makeForge();
     await forgeJson(project, 'knowledge add failure "the port is taken" --context CI --resolution "port 0"');

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
+import { realPath } from '../core/files.js';
 import { shownFrom } from '../core/paths.js';
 import { escapeControls, oneLine, oneOf } from '../core/text.js';
 import type { Briefing, BriefingInput, Focus, FocusInput, SessionDetail, ShownProgress } from '../index.js';
@@ -159,11 +160,10 @@ async function change(call: Call, word: string | undefined): Promise<FocusInput>
   } as FocusInput;
 }
 
-/** A file of this folder, as the project's top folder names it. */
+/** A file that is there, as the project's top folder names it. */
 function fromTop(call: Call, name: string): string {
-  const path = resolve(call.cwd, name);
-  const { root } = call.forge();
-  return call.cwd !== root && existsSync(path) ? shownFrom(root, path) : name;
+  const path = resolve(realPath(call.cwd) ?? call.cwd, name);
+  return existsSync(path) ? shownFrom(call.forge().root, path) || '.' : name;
 }
 
 const setFocus: CommandSpec<Focus> = {

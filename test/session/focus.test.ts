@@ -120,6 +120,20 @@ describe('forge focus', () => {
     expect(await next()).not.toContain('forge focus set');
   });
 
+  it('SES-05 names a file from the top folder, however it was typed', async () => {
+    const project = await makeForge();
+    project.write('src/a.ts', '');
+    for (const [folder, name, file] of [
+      ['.', './src/a.ts', 'src/a.ts'],
+      ['.', project.path('src/a.ts'), 'src/a.ts'],
+      ['src', 'a.ts', 'src/a.ts'],
+      ['src', 'new.ts', 'new.ts'],
+    ] as const) {
+      const set = ['-C', project.path(folder), 'focus', 'set', '--file', name];
+      expect(await forgeJson(project, set)).toMatchObject({ files: [file] });
+    }
+  });
+
   it('SES-05 a feature that gets another name keeps it in the focus, with its files', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A', 'Log in']);

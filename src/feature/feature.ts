@@ -217,8 +217,7 @@ function checkChange(context: Context, change: FeatureChange, id = ''): void {
   const features = readFeatures(context);
   // An import or another branch may have brought the id of a feature that is not here.
   const old = blockersOf(findTwin(features, id) ?? {}).map((blocker) => ({ id: blocker }));
-  const issues = readActive(context).map(({ linear_id }) => ({ id: linear_id }));
-  for (const blocker of change.blocked_by) requireFeature([...features, ...issues, ...old], blocker);
+  for (const blocker of change.blocked_by) requireFeature([...features, ...old], blocker);
 }
 
 /** Approves the new tests and runs them once. B-88: a server approves nothing, since its client may have no shell. */
@@ -310,12 +309,11 @@ export function importFeatures(context: Context, { text }: { text: string }): Im
   requireSupervisor(context, JUDGED_BY);
   return changeFeatures(context, (features) => {
     const { added, known, done } = planImport(features, text, timestamp(context));
-    const issues = readActive(context).map(({ linear_id }) => ({ id: linear_id }));
-    const units = [...features, ...added, ...issues];
-    const unknown = added.flatMap(blockersOf).filter((blocker) => !findTwin(units, blocker));
+    const all = [...features, ...added];
+    const unknown = added.flatMap(blockersOf).filter((blocker) => !findTwin(all, blocker));
     if (unknown.length > 0)
-      context.warnings.push(`blocked_by names no feature and no issue here: ${firstNames(unknown, 3)}`);
-    return { features: [...features, ...added], result: { features: added, known, done } };
+      context.warnings.push(`blocked_by names no feature here: ${firstNames(unknown, 3)}`);
+    return { features: all, result: { features: added, known, done } };
   });
 }
 

@@ -179,6 +179,6 @@ describe('forge feature import', () => {
     ]);
     const { stdout, stderr, exitCode } = await runForge(project, ['feature', 'import', '-'], { stdin });
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 imported')]);
-    expect(stderr).toMatch(/blocked_by names no feature and no issue here: nope\n/);
+    expect(stderr).toMatch(/blocked_by names no feature here: nope\n/);
   });
 });

@@ -154,7 +154,7 @@ describe('forge feature', () => {
     expect(stdout).toMatch(/its test fails for now, as it should .*:\n {4}stopped after 1 s\n/);
   });
 
-  it('FEA-01 a blocker is a feature or an active issue, or one that an import brought', async () => {
+  it('FEA-01 a blocker is a feature, or one that an import brought', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'import', '-'], {
       stdin: '[{"id":"LOGIN","blocked_by":"LATER"}]',
@@ -164,6 +164,9 @@ describe('forge feature', () => {
       message: 'There is no feature "logon".',
       hint: 'forge feature add Orders --blocked-by LOGIN',
     });
+    // An issue never passes.
+    const { linear_id } = await forgeJson<{ linear_id: string }>(project, ['linear', 'new', 'Wire it']);
+    await expectError(project, ['feature', 'add', 'Orders', '--blocked-by', linear_id], 'feature.unknown');
     expect((await forgeJson<FeatureList>(project, ['ls'])).features).toHaveLength(1);
     await forgeJson(project, ['feature', 'add', 'Orders', '--blocked-by', 'login']);
     await forgeJson(project, ['feature', 'edit', 'LOGIN', '--blocked-by', 'LATER', '--priority', '1']);

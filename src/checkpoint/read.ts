@@ -153,7 +153,7 @@ async function stateFindings(
   const remote = found === null ? 'REMOTE' : formatArgv([found]);
   return changed.map(({ name, tag, state, why }) => {
     const remedies: Record<typeof state, string> = {
-      moved: `git fetch ${remote} +refs/tags/${tag}:refs/tags/${tag}  (from where it is right)`,
+      moved: `git fetch ${remote} +refs/tags/${tag}:refs/tags/${tag}   # from where it is right`,
       missing: `git fetch ${remote} tag ${tag}`,
       damaged: `git log -p -- .forge/git/checkpoints/${name}.json`,
       unverified: 'forge checkpoint create',

@@ -139,10 +139,10 @@ function commandsFor(file: string, stages: Stages | null): string[] {
   const name = formatArgv([file]);
   const edit = `\${EDITOR:-vi} ${name}`;
   const add = `git add -- ${name}`;
-  if (!stages) return [`${edit}   (keep what both sides mean, remove the marker lines)`];
-  if (!(stages.ours && stages.theirs)) return [`${add}   (keeps it)`, `git rm -- ${name}   (deletes it)`];
+  if (!stages) return [`${edit}   # keep what both sides mean, remove the marker lines`];
+  if (!(stages.ours && stages.theirs)) return [`${add}   # keeps it`, `git rm -- ${name}   # deletes it`];
   return [
-    `${edit} && ${add}   (keep what both sides mean)`,
-    `git checkout --ours -- ${name} && ${add}   (or --theirs; drops the other side's changes)`,
+    `${edit} && ${add}   # keep what both sides mean`,
+    `git checkout --ours -- ${name} && ${add}   # or --theirs; drops the other side's changes`,
   ];
 }

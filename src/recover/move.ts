@@ -231,7 +231,7 @@ async function finishMove(context: Context, workspace: Workspace, move: Move, in
     if (!readRecords(context, 'audit').some((known) => known.record.move === record.move))
       storeAudit(context, { kind: 'recovery', ...record });
   } catch (error) {
-    const hint = `fix that, then run: forge recover  (completes the ${record.action}; the files from before are in ${record.backup})`;
+    const hint = `forge recover   # once that is fixed: completes the ${record.action}; the files from before are in ${record.backup}`;
     const { kind, code, message, details } = toForgeError(error);
     throw new ForgeError(kind, code, message, { ...details, hint });
   }

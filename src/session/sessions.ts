@@ -196,7 +196,7 @@ function discardArchived(context: Context, wanted: string | undefined): string {
   requireResolved(
     kfrToResume(context, found),
     `Session ${name} cannot be discarded`,
-    `forge start --resume ${name}  (brings them back; then resolve or dismiss them)`,
+    `forge start --resume ${name}   # brings them back; then resolve or dismiss them`,
   );
   context.disk.replaceAll(changeArchive(context, found.id, { status: 'discarded' }));
   return found.id;

@@ -204,7 +204,7 @@ export function judgeGit(facts: GitFacts): Remark[] {
   // A merge or rebase in progress may be what settles it.
   if (!operation && upstream && upstream.ahead > 0 && upstream.behind > 0) {
     const { name, ahead, behind } = upstream;
-    const ways = `git merge ${name}   (or, if nobody else has your commits: git rebase ${name})`;
+    const ways = `git merge ${name}   # or, if nobody else has your commits: git rebase ${name}`;
     remarks.push(red(`diverged from ${name}: ${plural(ahead, 'commit')} ahead, ${behind} behind`, ways));
   }
   if (operation) remarks.push(yellow(`${operation} is in progress`, FINISH));

@@ -166,7 +166,7 @@ async function checkGit(context: Context): Promise<Remark[]> {
   const { repository, git, layout } = context;
   if (!repository || !git)
     return [
-      yellow('there is no git repository: no commits, no checkpoints', 'git init   (then: forge init)'),
+      yellow('there is no git repository: no commits, no checkpoints', 'git init   # then: forge init'),
     ];
   const [tree, newest, remote] = await Promise.all([
     readTreeStatus(git, shownFrom(repository.root, layout.dir)),

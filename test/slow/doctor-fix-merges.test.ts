@@ -77,7 +77,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
     project.git('switch', '-q', '-');
     commit(project, ...OURS);
     expect(git(project, 'merge', 'other')).toBe(1);
-    expect((await findings(project))[0]).toContain(`→ git add -- ${FILE}   (keeps it) | git rm -- ${FILE} `);
+    expect((await findings(project))[0]).toContain(`→ git add -- ${FILE}   # keeps it | git rm -- ${FILE} `);
     expect((await fix(project)).fixes).toEqual([]);
     project.git('add', '--', FILE);
     expect([stored(project), unmerged(project)]).toEqual([OURS, '']);

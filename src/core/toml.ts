@@ -14,8 +14,9 @@ export function readToml(text: string): Record<string, unknown> {
 
 const HEADER = /^\s*\[\s*"?([A-Za-z0-9_-]+)"?\s*\]\s*(#.*)?\r?$/;
 const keyLine = (key: string): RegExp => new RegExp(`^\\s*(?:${key}|"${key}")\\s*=`);
-/** A key with its value. The groups are a comment behind it, and CR. */
-const SETTING = /^[^=]*=\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^#"'\s]*)(\s*#.*)?\s*?(\r?)$/;
+/** A key with its value. A list may take several lines. The groups are a comment behind it, and CR. */
+const SETTING =
+  /^[^=]*=[ \t]*(?:"(?:[^"\\]|\\.)*"|'[^']*'|\[(?:[^"'#\]]|#[^\n]*\n|"(?:[^"\\]|\\.)*"|'[^']*')*\]|[^#"'[\s]*)([ \t]*#.*)?[ \t]*(\r?)(?:\n|$)/;
 
 interface Table {
   /** Index of the header line; -1 for the top. */
@@ -63,9 +64,10 @@ export function setTomlValue(text: string, table: string, key: string, value: To
     return `${text}${gap}${end}\n[${table}]${end}\n${setting}${end}\n`;
   }
   const at = findLine(lines, found, keyLine(key));
-  const [, comment = '', cr = ''] = SETTING.exec(lines[at] ?? '') ?? [];
-  if (at >= 0) lines[at] = setting + comment + cr;
-  else {
+  if (at >= 0) {
+    const [old = '', comment = '', cr = ''] = SETTING.exec(lines.slice(at, found.end).join('\n')) ?? [];
+    lines.splice(at, old.trimEnd().split('\n').length, setting + comment + cr);
+  } else {
     const shown = findLine(lines, found, new RegExp(`^\\s*#\\s*${key}\\s*=`));
     lines.splice((shown >= 0 ? shown : lastSetting(lines, found)) + 1, 0, setting + end);
   }

@@ -43,6 +43,8 @@ describe('setTomlValue', () => {
     ['that is none', 'x = "a#b"', 'x = 1'],
     ['behind an escaped quote', 'x = "a\\" # b" # c', 'x = 1 # c'],
     ['of a quoted key', '"x" = 2   # c', 'x = 1   # c'],
+    ['of a list', 'x = ["a # b", \'"]\'] # c', 'x = 1 # c'],
+    ['of a list of several lines', 'x = [ # a ]\n  "a",\n]  # c\ny = "b" # d', 'x = 1  # c\ny = "b" # d'],
   ])('LAY-06 keeps the comment %s', (_name, before, after) => {
     expect(setTomlValue(`[t]\n${before}\n`, 't', 'x', 1)).toBe(`[t]\n${after}\n`);
   });

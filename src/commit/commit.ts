@@ -10,7 +10,7 @@ import { type Git, lines, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/commit.js';
 import { commitAt, type LoggedCommit, readCommit, readLog } from '../git/read.js';
 import { findRemote, ORIGIN } from '../git/remote.js';
-import { mergedCommit, type Repository } from '../git/repository.js';
+import { mergedCommit, operationInProgress, type Repository } from '../git/repository.js';
 import { type ChangedFile, holdsLedgers, readStagedFiles } from '../git/status.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
 import { scanTree } from '../guard/scan-tree.js';
@@ -150,8 +150,10 @@ function requireGit({ repository, git, layout }: Context): { repository: Reposit
 function requireNoOperation(repository: Repository, amend: boolean): void {
   const operation = operationOf(repository);
   if (!operation || (amend && operation === 'rebase')) return;
-  throw refused('commit.operation', `A ${operation} is in progress; finish it with git first.`, {
-    hint: `git ${operation} --continue`,
+  // `a merge`, `git am`
+  const name = operationInProgress(repository)?.split(' ').at(-1);
+  throw refused('commit.operation', `A ${name} is in progress; finish it with git first.`, {
+    hint: `git ${name} --continue`,
   });
 }
 

@@ -84,6 +84,7 @@ describe('forge commit', () => {
       ['CHERRY_PICK_HEAD', 'cherry-pick'],
       ['REVERT_HEAD', 'revert'],
       ['rebase-merge', 'rebase'],
+      ['rebase-apply/applying', 'am'],
     ] as const) {
       project.write(`.git/${file}`, '');
       const error = await forgeError(project, ['commit']);

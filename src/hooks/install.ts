@@ -124,6 +124,9 @@ function planHook(hook: GitHook, folder: HookFolder): HookPlan {
     ...rest,
   });
   const refuse = (why: string, fix: string, lines = ''): HookPlan => plan('refused', { why, fix, lines });
+  // Their script would be in the git dir, where forge writes nothing then.
+  if (repository.kind === 'elsewhere')
+    return refuse(`the git dir is not in this folder (${repository.gitDir})`, 'forge ci   # the same checks');
   if (hooksPath && !hooksPath.isThere)
     return refuse(
       `core.hooksPath (${hooksPath.scope}) is ${JSON.stringify(hooksPath.value)}, which is not a folder, so git runs no hooks`,

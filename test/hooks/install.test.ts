@@ -1,11 +1,12 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { block, lefthookEntry, SHEBANG, script, withBlock, withoutBlock } from '../../src/hooks/shim.js';
 import type { HooksReport } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { commitAll, makeFolder, type Project } from '../support/project.js';
+import { commitAll, makeFolder, makePlainProject, type Project } from '../support/project.js';
 
 const HOOK = '.git/hooks/commit-msg';
 
@@ -38,6 +39,18 @@ describe('forge hooks install', () => {
       message: expect.stringContaining('.git/hooks/commit-msg is not executable'),
       hint: 'chmod +x .git/hooks/commit-msg && forge hooks install',
     });
+  });
+
+  it('GIT-03 refuses a git dir that is elsewhere, where no hook would find its script', async () => {
+    const project = makePlainProject();
+    const gitDir = join(makeFolder(), 'kept.git');
+    project.git('init', '-q', `--separate-git-dir=${gitDir}`);
+    await forgeJson(project, 'init');
+    expect(await refusal(project)).toMatchObject({
+      exitCode: 3,
+      message: `Nothing was installed: the git dir is not in this folder (${gitDir}).`,
+    });
+    expect(stateOf(await forgeJson<HooksReport>(project, 'hooks status'))).toBe('refused');
   });
 
   it('GIT-03 B-46 accepts lines that were added by hand where forge adds none', async () => {

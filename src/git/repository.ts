@@ -143,10 +143,10 @@ export function linkedWorktrees(commonDir: string): string[] {
 
 /** Top folders of the repository's other worktrees on this machine. */
 export function otherRoots({ commonDir, root }: Repository): string[] {
-  const linked = linkedWorktrees(commonDir).map((name) =>
-    dirname(readText(join(commonDir, 'worktrees', name, 'gitdir')).trim()),
-  );
-  return [dirname(commonDir), ...linked].filter((other) => other !== root && other !== '.');
+  const folders = linkedWorktrees(commonDir).map((name) => join(commonDir, 'worktrees', name));
+  // The pointer may be relative (git worktree add --relative-paths).
+  const linked = folders.map((folder) => dirname(resolve(folder, readLine(join(folder, 'gitdir')) ?? '.')));
+  return [dirname(commonDir), ...linked].filter((other) => other !== root);
 }
 
 /** The identity for trust: what linked worktrees provably share, or else the folder itself. */

@@ -1,7 +1,7 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findRepository, identityOf } from '../../src/git/repository.js';
+import { findRepository, identityOf, otherRoots, type Repository } from '../../src/git/repository.js';
 import { makeFolder, makePlainProject, makeRepository, type Project } from '../support/project.js';
 
 const identity = (folder: string): string => identityOf(folder, findRepository(folder));
@@ -70,5 +70,19 @@ describe('identityOf', () => {
     expect(identity(clone)).toBe(join(clone, '.git'));
     expect(identity(main.path('lib'))).toBe(main.path('lib'));
     expect(identityOf(main.path('src'), findRepository(main.dir))).toBe(main.path('src'));
+  });
+});
+
+describe('otherRoots', () => {
+  it('SES-09 finds the other worktrees, also by a relative pointer', () => {
+    const main = makeRepository();
+    const tree = join(makeFolder(), 'tree');
+    main.git('worktree', 'add', '-q', tree);
+    const roots = (dir: string): string[] => otherRoots(findRepository(dir) as Repository);
+    expect([roots(main.dir), roots(tree)]).toEqual([[tree], [main.dir]]);
+    // As `git worktree add --relative-paths` writes it.
+    const folder = main.path('.git/worktrees/tree');
+    writeFileSync(join(folder, 'gitdir'), `${relative(folder, join(tree, '.git'))}\n`);
+    expect([roots(main.dir), roots(tree)]).toEqual([[tree], [main.dir]]);
   });
 });

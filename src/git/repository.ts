@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { formatArgv } from '../core/argv.js';
 import { outside, systemCode, usage } from '../core/error.js';
 import { diskError, readText, realPath } from '../core/files.js';
 
@@ -172,7 +173,7 @@ export function refuseForeign({ root, dir, repository }: Found, env: NodeJS.Proc
     return;
   throw outside('git.unsafe', `detected dubious ownership: ${dir} belongs to another user (${uid}).`, {
     file: dir,
-    hint: `git config --global --add safe.directory ${repository?.root ?? root}`,
+    hint: formatArgv(['git', 'config', '--global', '--add', 'safe.directory', repository?.root ?? root]),
   });
 }
 

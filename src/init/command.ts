@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Call, command, type Group, given } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { formatArgv } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { makeFolder } from '../core/files.js';
 import { harmless, plural } from '../core/text.js';
@@ -25,7 +26,9 @@ function folderOf({ cwd, flags }: Call, dir: string | undefined): string {
   const folder = resolve(cwd, dir);
   if (!flags.dryRun) makeFolder(folder);
   else if (!existsSync(folder))
-    throw usage('folder.missing', `The folder ${folder} does not exist yet.`, { hint: `mkdir -p ${dir}` });
+    throw usage('folder.missing', `The folder ${folder} does not exist yet.`, {
+      hint: formatArgv(['mkdir', '-p', dir]),
+    });
   return realpathSync.native(folder);
 }
 

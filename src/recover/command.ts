@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { watch } from '../checkpoint/command.js';
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { formatArgv } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { firstPaths, harmless, oneLine, plural } from '../core/text.js';
 import type { BackupList, InspectedCheckpoint, Recovered, RecoveryPlan, Undone } from '../index.js';
@@ -113,7 +114,7 @@ function renderBackups({ backups }: BackupList, style: Style): string {
 const renderWorktree = ({ checkpoint, worktree }: InspectedCheckpoint, style: Style): string =>
   worktree === null
     ? `would put ${checkpoint.tag} into a worktree`
-    : `${style.good('✓')} ${checkpoint.tag} is in ${worktree}\n  ${style.dim(`remove it with: git worktree remove ${worktree}`)}`;
+    : `${style.good('✓')} ${checkpoint.tag} is in ${worktree}\n  ${style.dim(`remove it with: ${formatArgv(['git', 'worktree', 'remove', worktree])}`)}`;
 
 interface Flags {
   plan?: boolean;

@@ -80,8 +80,9 @@ describe('forge recover --worktree', () => {
   it('GIT-06 puts the checkpoint into a separate folder and changes nothing else; not into a folder with files', async () => {
     const project = await makeBroken();
     const before = [files(project), staged(project), project.git('rev-parse', 'HEAD')];
-    const dir = join(makeFolder(), 'look');
-    await forgeJson(project, ['recover', '--worktree', dir]);
+    const dir = join(makeFolder(), 'a look');
+    const { stdout } = await runForge(project, ['recover', '--worktree', dir]);
+    expect(stdout).toContain(`\n  remove it with: git worktree remove '${dir}'\n`);
     expect(projectAt(dir).git('rev-parse', 'HEAD')).toBe(project.git('rev-parse', `${CHECKPOINT}^{commit}`));
     expect([files(project), staged(project), project.git('rev-parse', 'HEAD')]).toEqual(before);
     expect((await forgeError(project, ['recover', '--worktree', dir])).message).toContain('already exists');

@@ -17,7 +17,9 @@ async function run(call: Call, dir: string | undefined): Promise<InitResult> {
   if (call.interactive) await ask(call, cwd, input);
   const result = await initForge(cwd, input, { world: call.world, dryRun: call.flags.dryRun });
   if (call.flags.dryRun) call.say('Dry run: nothing was written.');
-  return result;
+  // The commands name files from the top of the project.
+  const toTop = call.cwd === result.root ? [] : [formatArgv(['cd', result.root])];
+  return { ...result, next: [...toTop, ...result.next] };
 }
 
 /** `forge init DIR` creates the folder, as git does. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { InitResult } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, FEATURES, KNOWLEDGE, makeForge, snapshot } from '../support/forge-project.js';
-import { makePlainProject, makeRepository, run } from '../support/project.js';
+import { makeFolder, makePlainProject, makeRepository, projectAt, run } from '../support/project.js';
 
 /** RFC-9060 §2.1 and §4.2, as they stand there. */
 const TREE = `
@@ -117,6 +117,15 @@ describe('forge init', () => {
     const again = await forgeJson<InitResult>(project, ['init']);
     expect([again.created, again.repaired, again.kept.length]).toEqual([[], [], listed(result).length]);
     expect(differences(third, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('LAY-02 B-01 the next commands start with a cd to the top of the project from anywhere else', async () => {
+    const project = makeRepository();
+    const next = async (dir: string, ...args: string[]): Promise<string[]> =>
+      (await forgeJson<InitResult>(projectAt(dir), ['init', '-n', ...args])).next;
+    const here = await next(project.dir);
+    expect(await next(project.path('src'))).toEqual([`cd ${project.dir}`, ...here]);
+    expect(await next(makeFolder(), project.dir)).toEqual([`cd ${project.dir}`, ...here]);
   });
 
   it('LAY-02 --dry-run lists the files it would create and writes nothing, not even in the git dir', async () => {

@@ -108,7 +108,7 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
   }
   const lines = unread === null ? [] : [`forge: only secrets were checked: ${oneLine(unread, 300)}`];
   if (secrets[0]) {
-    const scan = formatArgv(['forge', 'guard', 'scan', secrets[0].file]);
+    const scan = formatArgv(['forge', 'guard', 'scan', forUser(from, world, secrets[0].file)]);
     lines.push('forge: what is staged contains a secret; nothing was committed');
     lines.push(...shorten(secrets, 'secret', lineOfSecret));
     lines.push(`    → remove it and stage the file again; for a false alarm: ${scan}`);
@@ -117,9 +117,8 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
   if (conflicts.length > 0) {
     lines.push('forge: what is staged has conflict markers; nothing was committed');
     lines.push(...shorten(conflicts, 'file', (path) => [`  ${oneLine(path, 200)}`]));
-    lines.push(
-      `    → ${formatArgv(['git', 'checkout', '--merge', '--', ...conflicts])} && forge doctor --fix`,
-    );
+    const paths = conflicts.map((path) => forUser(from, world, path));
+    lines.push(`    → ${formatArgv(['git', 'checkout', '--merge', '--', ...paths])} && forge doctor --fix`);
     return { lines, exit: 1 };
   }
   const isSecret = problems.some(({ rule }) => rule === 'secret');
@@ -157,10 +156,14 @@ async function checkProtocol(context: Context, message: Buffer, state: MessageSt
   }
 }
 
-/** Git runs hooks at the top, but the user may be in a subfolder. `-v` cuts off a diff that is in the file already. */
+/** A path for a command that the user types: git runs hooks at the top, but the user may be in a subfolder. */
+const forUser = (from: string, { env }: World, path: string): string =>
+  env.GIT_PREFIX ? resolve(from, path) : path;
+
+/** `-v` cuts off a diff that is in the file already. */
 function describeRetry(from: string, world: World, file: string): string[] {
   if (isAgent(world)) return ['  → forge commit --why "TEXT"   # writes the message'];
-  const path = world.env.GIT_PREFIX ? resolve(from, file) : file;
+  const path = forUser(from, world, file);
   const word = /^[\w./-]+$/.test(path) ? path : quoted(path);
   return [
     '  → forge commit   # writes the message',

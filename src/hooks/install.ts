@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { readEnforcement } from '../commit/check.js';
 import { WHO } from '../commit/rules.js';
 import { setSetting } from '../config/config.js';
+import { formatArgv } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
 import { realPath } from '../core/files.js';
 import { hookScript, hooksRecordFile, shownFrom } from '../core/paths.js';
@@ -134,7 +135,10 @@ function planHook(hook: GitHook, folder: HookFolder): HookPlan {
     );
   // Husky sources its files, so they need no mode.
   if (text !== null && (mode & 0o111) === 0 && !isHusky)
-    return refuse(`${name} is not executable, so git ignores it`, `chmod +x ${name} && forge hooks install`);
+    return refuse(
+      `${name} is not executable, so git ignores it`,
+      `${formatArgv(['chmod', '+x', name])} && forge hooks install`,
+    );
   const lefthook = isLefthook(text ?? '');
   const byHand = lefthook ? readLefthookFiles(repository.root) : (text ?? '');
   const isByHand = lefthook

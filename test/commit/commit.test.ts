@@ -13,9 +13,9 @@ const stored = (project: Project): string => `${project.git('log', '-1', '--form
 
 describe('forge commit', () => {
   it.each([
-    ['staged', []],
-    ['in a tracked file that -a takes', ['-a']],
-  ])('GIT-02 LTM-13 refuses a secret %s: exit 5, nothing is committed', async (_, flags) => {
+    ['staged', [], 'forge guard scan --staged\n'],
+    ['in a tracked file that -a takes', ['-a'], 'forge guard scan\n'],
+  ])('GIT-02 LTM-13 refuses a secret %s: exit 5, nothing is committed', async (_, flags, scan) => {
     const project = await working();
     stage(project);
     project.git('commit', '-qm', 'before');
@@ -27,6 +27,7 @@ describe('forge commit', () => {
     expect(refused).toMatchObject({
       exitCode: 5,
       message: expect.stringMatching(new RegExp(`^${path}:1: .*; nothing was committed\\.$`)),
+      hint: expect.stringContaining(scan),
     });
     expect(project.git('rev-parse', 'HEAD')).toBe(before);
   });

@@ -5,6 +5,7 @@ import { addRemote, commit, forge, hookFiles, makeCommitted } from '../support/e
 import { snapshot } from '../support/forge-project.js';
 import { peer } from '../support/peers.js';
 import { makeFolder, type Project, projectAt, run } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 import { makeForgeRepository } from '../support/typed.js';
 
 /** A hook of the person's own that says that it ran, and what it read. */
@@ -179,5 +180,10 @@ describe('forge hooks in any hooks folder', () => {
     const { stderr } = commit(projectAt(project.path('sub')), {}, 'no protocol');
     const file = /git commit -v -e -F (\S+)/.exec(stderr)?.[1] as string;
     expect(readFileSync(resolve(project.dir, 'sub', file), 'utf8')).toBe('no protocol\n');
+    project.write('sub/key', SAMPLES.secret());
+    project.git('add', 'sub');
+    expect(commit(projectAt(project.path('sub'))).stderr).toContain(
+      `forge guard scan ${project.path('sub/key')}\n`,
+    );
   });
 });

@@ -105,7 +105,8 @@ async function lastingLock({ gitDir }: Repository): Promise<string | null> {
 }
 
 async function whyNothing(git: Git, folder: string): Promise<string> {
-  const ignored = await ignoredAmong(git, [`${folder}/config.toml`]);
+  // A new file: git never ignores one that it tracks.
+  const ignored = await ignoredAmong(git, [`${folder}/new`]);
   return ignored.length > 0 ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
 }
 

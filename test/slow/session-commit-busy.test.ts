@@ -92,8 +92,13 @@ describe('while git is in the middle of something', () => {
   it('SES-06 says why nothing was committed: .forge/ is ignored, or git does not know who commits', () => {
     const ignored = makeForgeRepository();
     ignored.write('.gitignore', '.forge/\n');
-    expect(workAndEnd(ignored).commit_skipped).toBe(".forge/ is ignored by this repository's .gitignore");
+    const why = ".forge/ is ignored by this repository's .gitignore";
+    expect(workAndEnd(ignored).commit_skipped).toBe(why);
     expect(changedPaths(ignored)).toEqual(['?? .gitignore']);
+    // Also once git has files of it: the new ones stay out.
+    ignored.git('add', '-f', '.forge/config.toml');
+    ignored.git('commit', '-qm', 'settings');
+    expect(workAndEnd(ignored).commit_skipped).toBe(why);
 
     const nobody = makeForgeRepository();
     nobody.git('config', 'user.useConfigOnly', 'true');

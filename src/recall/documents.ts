@@ -56,7 +56,10 @@ export interface Change {
   documents: readonly Document[];
   /** They follow the known documents. */
   isMore: boolean;
-  /** Records of the knowledge tier as JSON. Their state depends on all of them, so they are not documents. */
+  /**
+   * Records of the knowledge tier as JSON: their state depends on all of them, so they are not documents. Other records
+   * that knowledge may rest on, and that are not documents, have an empty text.
+   */
   records?: readonly { id: string; text: string }[];
   redacted?: readonly string[];
   /** A person reset a tier, so that older records do not count. */
@@ -103,6 +106,7 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
   eachRecord(containerBytes(context, name), (id, record, { bytes }) => {
     if (!('kind' in record)) {
       redacted.push(id.slice(0, ID_LENGTH));
+      records.push({ id, text: '' });
       return;
     }
     const { tier, kind, at = null } = record;
@@ -111,8 +115,9 @@ function readContainer(context: Context, name: string): Omit<Change, 'isMore'> {
     if (tier === 'knowledge') records.push({ id, text: bytes.toString('utf8') });
     const text = tier === 'knowledge' || kind === 'genesis' ? '' : wordsOf(worthFinding(record));
     // Most records of a run only name its task.
-    if (text === '' || text === record.task_id) return;
-    documents.push(document(tier, id.slice(0, ID_LENGTH), text, { at, session }));
+    if (text !== '' && text !== record.task_id)
+      documents.push(document(tier, id.slice(0, ID_LENGTH), text, { at, session }));
+    else if (objectsIn(record.patterns).length > 0) records.push({ id, text: '' });
   });
   return { documents, records, redacted, hasReset };
 }

@@ -19,7 +19,7 @@ import {
 import { termsOf } from './terms.js';
 
 /** The version of the tables, of the documents and of the term rules. */
-const VERSION = 16;
+const VERSION = 17;
 /** Documents per call of the library. */
 const BATCH = 500;
 /** ms to wait for another writing process. */
@@ -226,7 +226,8 @@ export class SearchIndex implements Corpus {
 
   /** A redacted record may be in another file too. Records are found by id only for this and for knowledge. */
   private forgetRedacted(): void {
-    if (!this.db.prepare('SELECT 1 FROM records UNION ALL SELECT 1 FROM redacted').get()) return;
+    if (!this.db.prepare("SELECT 1 FROM records WHERE text <> '' UNION ALL SELECT 1 FROM redacted").get())
+      return;
     this.db.exec(`CREATE INDEX IF NOT EXISTS ids ON texts(id);
       DELETE FROM documents WHERE doc IN (SELECT doc FROM texts JOIN redacted USING (id));
       DELETE FROM texts WHERE id IN (SELECT id FROM redacted);`);
@@ -273,13 +274,17 @@ export class SearchIndex implements Corpus {
 
   /** The records of the knowledge tier in order of (n, id). */
   records(): Identified[] {
-    const rows = this.db.prepare('SELECT id, text FROM records').all() as { id: string; text: string }[];
-    return rows
+    const rows = this.db.prepare("SELECT id, text FROM records WHERE text <> ''").all();
+    return (rows as { id: string; text: string }[])
       .map(({ id, text }): Identified => ({ id, record: JSON.parse(text) }))
       .sort((a, b) => a.record.n - b.record.n || (a.id < b.id ? -1 : 1));
   }
 
   /** Whether the ledger has a record, by the first characters of its id. */
   has = (prefix: string): boolean =>
-    this.db.prepare('SELECT 1 FROM texts WHERE id = ?').get(prefix) !== undefined;
+    this.db
+      .prepare(
+        "SELECT 1 FROM texts WHERE id = ?1 UNION ALL SELECT 1 FROM records WHERE id BETWEEN ?1 AND ?1 || 'g'",
+      )
+      .get(prefix) !== undefined;
 }

@@ -12,6 +12,8 @@ import {
 import { readQuery } from '../../src/recall/terms.js';
 import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, makeStarted } from '../support/forge-project.js';
+import { logOf } from '../support/memory.js';
+import { recordAll, times } from '../support/patterns.js';
 import type { Project } from '../support/project.js';
 
 const NOW = Date.parse('2026-03-01T10:00:00Z');
@@ -249,6 +251,23 @@ describe('forge recall', () => {
     rmSync(project.path('stripes'));
     await runForge(project, ['done', 'ZEB-1']);
     expect(await runs()).toContainEqual(['ZEB-1', 'failing']);
+  });
+
+  it('AGT-03 LTM-06 finds what several sessions proved as knowledge', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'ZEB-1', 'Stripes', '--test', 'test -f stripes']);
+    project.write('stripes', 'x');
+    for (let i = 0; i < 3; i++) {
+      await forgeJson(project, ['session', 'start', '--task', 'Stripes']);
+      await forgeJson(project, ['done', 'ZEB-1']);
+      await forgeJson(project, ['session', 'end', '--learned', 'zebras need a warm cache']);
+    }
+    await recordAll(project, times(7, { pattern: 'another one' }));
+    const sources = async () => (await recall(project, 'zebras')).hits.map(({ source }) => source);
+    expect(await sources()).toEqual(['knowledge']);
+    const end = (await logOf(project, 'evaluation')).find(({ record }) => record.task_id === 'ZEB-1');
+    await forgeJson(project, ['memory', 'redact', end?.id ?? '', '--reason', 'x'], { terminal: true });
+    expect(await sources()).toEqual(['knowledge']);
   });
 
   it('AGT-03 finds issues that are active and that are done, by their words alone', async () => {

@@ -6,7 +6,7 @@ import { type Context, readConfig } from '../project/project.js';
 import { EVENT_TYPES, type ForgeEvent, parseEvent } from './event.js';
 import { projectOf } from './outbox.js';
 import { closeServer, type Server, SILENCE, within, withServer } from './server.js';
-import { eachEvent, openStream } from './stream.js';
+import { type EventStream, eachEvent, openStream } from './stream.js';
 
 const Filter = {
   type: z.optional(z.enum(EVENT_TYPES)),
@@ -29,12 +29,19 @@ export interface EventList {
 /** The last events that the stream keeps, oldest first, each once. Exit 6 where nothing keeps them. */
 export async function listEvents(context: Context, raw: EventListInput = {}): Promise<EventList> {
   const { limit = 50, ...wanted } = checkInput(ListInput, raw);
-  const events: ForgeEvent[] = [];
+  let events: ForgeEvent[] = [];
   const keep = (event: ForgeEvent): void => {
     events.push(event);
     if (events.length > limit) events.shift();
   };
-  await readStream(context, wanted, keep, wanted.since ? undefined : limit * 4);
+  await withStream(context, async (stream) => {
+    // The newest messages may be of other projects, types or sessions.
+    for (let last = wanted.since ? Number.POSITIVE_INFINITY : limit * 4; ; last *= 8) {
+      events = [];
+      await readEvents(context, stream, wanted, keep, last);
+      if (events.length === limit || last > stream.last - stream.first) break;
+    }
+  });
   // The stream has an outbox that was sent later in another order.
   return { events: events.sort((a, b) => compareText(a.at, b.at)) };
 }
@@ -44,23 +51,29 @@ export const replayEvents = (
   context: Context,
   raw: EventListInput,
   onEvent: (event: ForgeEvent) => void,
-): Promise<void> => readStream(context, checkInput(ListInput, raw), onEvent);
+): Promise<void> => {
+  const wanted = checkInput(ListInput, raw);
+  return withStream(context, (stream) => readEvents(context, stream, wanted, onEvent));
+};
 
-async function readStream(
+const withStream = (context: Context, work: (stream: EventStream) => Promise<void>): Promise<void> =>
+  withServer(context, 'forge events list', async (server) => {
+    const stream = await within(SILENCE, openStream(context, server));
+    const none = `${server.name} keeps no events: it has no JetStream or no stream yet.`;
+    const hint = 'forge events tail   # shows what comes from now on';
+    if (!stream) throw outside('events.no_stream', none, { hint });
+    await work(stream);
+  });
+
+function readEvents(
   context: Context,
+  stream: EventStream,
   wanted: EventListInput,
   onEvent: (event: ForgeEvent) => void,
   last?: number,
 ): Promise<void> {
   const since = wanted.since === undefined ? null : new Date(wanted.since);
-  await withServer(context, 'forge events list', async (server) => {
-    const stream = await within(SILENCE, openStream(context, server));
-    const none = `${server.name} keeps no events: it has no JetStream or no stream yet.`;
-    const hint = 'forge events tail   # shows what comes from now on';
-    if (!stream) throw outside('events.no_stream', none, { hint });
-    const range = { type: wanted.type, since, last };
-    await eachEvent(context, stream, range, selector(wanted, onEvent));
-  });
+  return eachEvent(context, stream, { type: wanted.type, since, last }, selector(wanted, onEvent));
 }
 
 /** Passes on the wanted events, each once. */

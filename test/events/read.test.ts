@@ -51,8 +51,10 @@ describe.skipIf(!hasNats)('forge events', () => {
     expect(await titles('--session', '1999')).toEqual([]);
     expect(await titles('--since', '1h')).toHaveLength(4);
     expect(await titles('--since', '2199-01-01')).toEqual([]);
+    for (const task of 'abcdef') await forgeJson(project, ['focus', 'set', '--task', task], { env });
+    expect(await titles('--type', 'learning', '--limit', '1')).toEqual(['three']);
     const { stdout } = await runForge(project, ['events', 'replay', '--since', '1d', '--json'], { env });
-    expect(stdout.trimEnd().split('\n')).toHaveLength(4);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(10);
     expect(await forgeError(project, ['events', 'list', '--since', 'soon'], { env })).toMatchObject({
       ...{ exitCode: 2, field: 'since' },
     });

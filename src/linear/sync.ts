@@ -242,7 +242,7 @@ async function once<T>(find: () => Promise<T | null>, make: () => Promise<T | nu
 }
 
 async function create(context: Context, request: Request, issue: Issue): Promise<string> {
-  const id = uuidFrom(`issue ${context.layout.root} ${issue.linear_id} ${issue.created_at}`);
+  const id = uuidFrom(`issue ${issue.linear_id} ${issue.created_at}`);
   const criteria = issue.acceptance_criteria.map((text) => `- [ ] ${text}`).join('\n');
   const remote = await once<RemoteIssue>(
     async () => (await request(ISSUE, { id }).catch(ignoreMissing))?.issue ?? null,

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Issue } from '../../src/index.js';
+import { cloneOf } from '../support/ci.js';
 import { atTerminal } from '../support/e2e-terminal.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { startLinear } from '../support/linear-server.js';
 import { issues, run } from '../support/linear-sync.js';
+import { commitAll } from '../support/project.js';
 import { hasTool } from '../support/tools.js';
 
 describe('forge linear, with Linear', () => {
@@ -79,6 +81,19 @@ describe('forge linear, with Linear', () => {
     await run(project, server, 'push');
     expect(server.issues.map(({ title }) => title)).toEqual(['Wire the login']);
     expect((await issues(project))[0]?.linear_id).toBe('APP-1');
+  });
+
+  it('B-75 two clones with the same local issue create it once', async () => {
+    const server = await startLinear();
+    const project = await makeForge();
+    await forgeJson(project, ['linear', 'new', 'Wire the login']);
+    commitAll(project, 'Plan');
+    const clone = cloneOf(project);
+    for (const each of [project, clone]) {
+      expect((await run(each, server, 'push')).value?.pushed).toHaveLength(1);
+      expect((await issues(each)).map(({ linear_id }) => linear_id)).toEqual(['APP-1']);
+    }
+    expect(server.issues).toHaveLength(1);
   });
 
   it('VIS-01 LIN-03 status is red after a pull that failed, until one succeeds', async () => {

@@ -140,7 +140,9 @@ export const group: Group = [
     ],
     writes: true,
     run: (call, name) =>
-      call.forge().skill.export({ name: name as string, ...given<{ to: string }>(call, 'to') }),
+      call
+        .forge()
+        .skill.export({ name: name as string, cwd: call.cwd, ...given<{ to: string }>(call, 'to') }),
     render: ({ name, folder, files }, style) =>
       `${style.good('✓')} Skill ${style.strong(name)}: ${plural(files.length, 'file')} in ${folder}`,
   }),

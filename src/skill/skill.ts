@@ -327,15 +327,21 @@ function refuseOddFiles(folder: string, paths: readonly string[]): void {
 /** Folders that agents read skills from. */
 const EXPORT_FOLDERS = { agents: '.agents/skills', claude: '.claude/skills' } as const;
 
-const ExportInput = z.strictObject({ name: z.string(), to: z.optional(z.string()) });
+const ExportInput = z.strictObject({
+  name: z.string(),
+  to: z.optional(z.string()),
+  cwd: z.optional(z.string()),
+});
 
 /** SKL-05: writes the skill as agents read it. Refuses a folder with other content. */
 export async function exportSkill(context: Context, raw: z.infer<typeof ExportInput>) {
-  const { name, to = 'agents' } = checkInput(ExportInput, raw);
+  const { root } = context.layout;
+  const { name, to = 'agents', cwd = root } = checkInput(ExportInput, raw);
   const { toSkillMd } = await import('./skill-md.js');
   const { instructions, resources } = await showSkill(context, { name });
   const skill = requireSkill(context, name);
-  const target = join(resolve(context.layout.root, EXPORT_FOLDERS[to as 'agents'] ?? to), name);
+  const place = EXPORT_FOLDERS[to as 'agents'];
+  const target = resolve(place ? root : cwd, place ?? to, name);
   const files: SkillFile[] = [
     { path: 'SKILL.md', bytes: Buffer.from(toSkillMd(skill.manifest, instructions)) },
     ...resources.map((path) => readSkillFile(folderOf(context, name), path)),

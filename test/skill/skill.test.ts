@@ -338,6 +338,16 @@ describe('the open SKILL.md format', () => {
     ]);
   });
 
+  it('SKL-05 a folder to export to is relative to the current one', async () => {
+    const project = await makeForge();
+    project.write('docs/a.md', '');
+    const here = { cwd: () => project.path('docs') };
+    await forgeJson(project, ['skill', 'export', 'qa-review', '--to', 'out'], here);
+    await forgeJson(project, ['skill', 'export', 'qa-review'], here);
+    for (const folder of ['docs/out', '.agents/skills'])
+      expect(project.has(`${folder}/qa-review/SKILL.md`)).toBe(true);
+  });
+
   it('SKL-05 export never overwrites a different file', async () => {
     const project = await makeForge();
     project.write('.agents/skills/qa-review/SKILL.md', 'mine');

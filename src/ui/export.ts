@@ -39,8 +39,13 @@ async function readCopy(open: () => Forge, details: boolean): Promise<Copy> {
     for (const { knowledge_id } of first(knowledge?.known)) await read('knowledge/:id', knowledge_id);
     if (sessions?.active) await read('sessions/:id', sessions.active.id);
   }
-  const text = JSON.stringify(copy, (key, value) => (key === 'holder' ? undefined : value));
-  return JSON.parse(root.length < 2 ? text : text.replaceAll(JSON.stringify(root).slice(1, -1), '.')) as Copy;
+  // Not in the names of other folders: `/app` is no part of `src/app`, and `/work/shop` none of `/work/shop-2`.
+  const place = new RegExp(`(?<![\\w.~-])${root.replace(/[^\w/]/g, '\\$&')}(?![\\w-])`, 'g');
+  const clean = (key: string, value: unknown): unknown => {
+    if (key === 'holder') return undefined;
+    return typeof value === 'string' && root.length > 1 ? value.replace(place, '.') : value;
+  };
+  return JSON.parse(JSON.stringify(copy, clean)) as Copy;
 }
 
 async function exportHtml(open: () => Forge): Promise<string> {

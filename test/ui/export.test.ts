@@ -35,6 +35,14 @@ describe('forge export', () => {
     expect(escapeMarkdown('a\nb `c` *d*')).toBe('a b \\`c\\` \\*d\\*');
   });
 
+  it('VIS-03 leaves out where the project is, and keeps the names of other folders', async () => {
+    const project = await makeForge();
+    const of = (here: string) => `See\n${here}/a.ts, not ${project.dir}-2 or https://x.org${project.dir}`;
+    await forgeJson(project, ['note', 'add', of(project.dir)]);
+    const { knowledge } = await forgeJson<Pick<Answers, 'knowledge'>>(project, 'export json');
+    expect(knowledge.notes.map(({ text }) => text)).toEqual([of('.')]);
+  });
+
   it('says where there is no .forge/, like any other command', async () => {
     const project = makePlainProject();
     for (const format of ['html', 'markdown', 'json']) {

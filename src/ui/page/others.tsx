@@ -83,7 +83,7 @@ export const SkillsView = () => (
               badge: approved ? ['green', 'approved'] : ['yellow', 'not approved here'],
               text: description,
               note: requires.length > 0 && `needs ${requires.join(', ')}`,
-              commands: approved ? [] : [`forge skill show ${name}`, 'forge trust'],
+              commands: approved ? [] : ['forge trust'],
             })}
           />
         </Card>

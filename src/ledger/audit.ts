@@ -19,11 +19,16 @@ export interface Decision {
   reason: string;
 }
 
-/** LTM-14: a human decides, at a terminal, and gives a reason. Exit 3 `human.required`; exit 2 `reason.missing`. */
-export function requireDecision(context: Context, what: string, reason: string | undefined): Decision {
+/** LTM-14: a human decides, at a terminal. Exit 3 `human.required`. */
+export function requireHuman(context: Context, what: string): void {
   requireSupervisor(context, 'memory');
   refuseAgent(context, what);
   if (!context.world.terminal) throw humanRequired(what, 'there is no terminal');
+}
+
+/** LTM-14: a human decides, and gives a reason. Exit 2 `reason.missing`. */
+export function requireDecision(context: Context, what: string, reason: string | undefined): Decision {
+  requireHuman(context, what);
   if (reason === undefined)
     throw usage('reason.missing', `${what} needs a reason; it is kept in the audit ledger.`, {
       hint: 'add: --reason "TEXT"',

@@ -7,7 +7,7 @@ import { readUncommitted, restoreFiles } from '../git/status.js';
 import { findForeignEdits } from '../project/edits.js';
 import { type Context, clearHalt } from '../project/project.js';
 import { append } from './append.js';
-import { type Decision, requireDecision } from './audit.js';
+import { type Decision, requireDecision, requireHuman } from './audit.js';
 import { collectLines, longestChain, putBack, writeChain } from './chains.js';
 import { compare, describeFinding, meaningOf } from './compare.js';
 import { type Container, linesById } from './container.js';
@@ -52,13 +52,14 @@ export async function repairMemory(
   context: Context,
   { reason, discard = [] }: { reason?: string; discard?: readonly string[] } = {},
 ): Promise<Repaired> {
-  const decision = requireDecision(context, 'Repairing memory', reason);
+  const what = 'Repairing memory';
+  requireHuman(context, what);
+  const steps = discard.length > 0 ? [] : await planRepair(context);
+  // Before the reason is asked for.
+  if (discard.length + steps.length === 0)
+    throw usage('memory.intact', 'There is nothing to repair.', { hint: 'forge memory verify' });
+  const decision = requireDecision(context, what, reason);
   if (discard.length > 0) return discardRecords(context, discard, decision);
-  const steps = await planRepair(context);
-  if (steps.length === 0)
-    throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
-      hint: 'forge memory verify',
-    });
   if (context.disk.dryRun) return { done: steps.map(({ action }) => action), discarded: [] };
   const done = await repair(context, decision);
   refuseDamage(await verify(context));

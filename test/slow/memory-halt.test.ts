@@ -148,7 +148,8 @@ describe('memory that is intact again', () => {
     const ids = lines.map((line) => recordId(line.trimStart()));
     expect((await cyclesOf(project)).map(({ id }) => id)).toEqual(ids);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
-    await expectError(project, ['memory', 'repair', '--reason', 'r'], '2 memory.intact', HUMAN);
+    for (const reason of [[], ['--reason', 'r']])
+      await expectError(project, ['memory', 'repair', ...reason], '2 memory.intact', HUMAN);
   });
 
   it('LTM-14 LTM-01 a reset restarts a tier: nothing is deleted, but readers leave it out', async () => {

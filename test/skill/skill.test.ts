@@ -263,7 +263,7 @@ Run scripts/fill.py.
 describe('the open SKILL.md format', () => {
   it('SKL-05 a round trip loses nothing', async () => {
     const project = await makeForge();
-    const others = { 'scripts/fill.py': 'print(1)\n', 'references/a/b.md': '# B\n' };
+    const others = { 'scripts/fill.py': 'print(1)\n', 'instructions/a/b.md': '# B\n' };
     const folder = putFolder({ 'SKILL.md': SKILL_MD, ...others });
     await forgeJson(project, ['skill', 'import', folder]);
     expect(await problems(project, 'pdf-forms')).toEqual([]);
@@ -271,7 +271,7 @@ describe('the open SKILL.md format', () => {
     await forgeJson(project, ['skill', 'export', 'pdf-forms']);
     const out = join(project.dir, '.agents/skills/pdf-forms');
     expect(readFileSync(join(out, 'scripts/fill.py'), 'utf8')).toBe('print(1)\n');
-    expect(readFileSync(join(out, 'references/a/b.md'), 'utf8')).toBe('# B\n');
+    expect(readFileSync(join(out, 'instructions/a/b.md'), 'utf8')).toBe('# B\n');
     const text = readFileSync(join(out, 'SKILL.md'), 'utf8');
     const other = await makeForge();
     await forgeJson(other, ['skill', 'import', out]);

@@ -409,9 +409,7 @@ export function missingTest(
   const name = words
     .filter((word) => !word.startsWith('-') && !/[*?[{=\s]/.test(word))
     .map(fileIn)
-    .find(
-      (word) => isTestFile(word) && ![word, folder + word].some((path) => isThere(resolve(root, path))),
-    );
+    .find((word) => isTestFile(word) && ![word, folder + word].some((path) => isThere(resolve(root, path))));
   return name && folder + name;
 }
 

@@ -52,10 +52,7 @@ describe('a session id', () => {
 describe('lastOnTask', () => {
   it('SES-03 is on the same feature under another name, or on the same text, not on one that begins alike', () => {
     const on = (task: string) => ({ ...NO_FOCUS, task });
-    const sessions = [
-      archived({ focus: on('F-1: Login') }),
-      archived({ id: C, focus: on('fix: the form') }),
-    ];
+    const sessions = [archived({ focus: on('F-1: Login') }), archived({ id: C, focus: on('fix: the form') })];
     const lastOn = (task: string) => lastOnTask(sessions, on(task), ['F-1'])?.id;
     expect(lastOn('F-1: Login works')).toBe(A);
     expect(lastOn('fix: the form')).toBe(C);

@@ -37,7 +37,9 @@ export async function readRefs(context: Context): Promise<Refs> {
   const format = '--format=%(refname)%00%(objectname)%00%(*objectname)%00%(symref)%00%(HEAD)';
   const rows = lines(await must(context.git, ['for-each-ref', format])).map((line) => line.split('\0'));
   const all = rows.map(([name = '', oid = '', peeled = '']) => ({ name, commit: peeled || oid }));
-  const remoteHead = rows.find(([name]) => /^refs\/remotes\/[^/]+\/HEAD$/.test(name ?? ''))?.[3];
+  const heads = rows.filter(([name]) => /^refs\/remotes\/[^/]+\/HEAD$/.test(name ?? ''));
+  // A fork may sort before it.
+  const remoteHead = (heads.find(([name]) => name === 'refs/remotes/origin/HEAD') ?? heads[0])?.[3];
   const names = new Set(all.map(({ name }) => name));
   const firstOf = (prefix: string, branches: readonly string[]): string | null =>
     branches.map((branch) => prefix + branch).find((name) => names.has(name)) ?? null;

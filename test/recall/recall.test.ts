@@ -253,7 +253,7 @@ describe('forge recall', () => {
     expect(await runs()).toContainEqual(['ZEB-1', 'failing']);
   });
 
-  it('AGT-03 LTM-06 finds what several sessions proved as knowledge', async () => {
+  it('AGT-03 finds what several sessions proved as knowledge', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'ZEB-1', 'Stripes', '--test', 'test -f stripes']);
     project.write('stripes', 'x');

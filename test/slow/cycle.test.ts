@@ -205,7 +205,7 @@ describe('forge cycle', () => {
     await cycle(project, ['-n', '--', 'touch', 'ran']);
     expect(project.has('ran')).toBe(false);
     await forgeJson(project, ['feature', 'add', 'F-1', 'Login']);
-    const named = await forgeJson(project, ['cycle', '-n', '--task', 'f-1', '--', 'true']);
+    const named = await cycle(project, ['-n', '--task', 'f-1', '--', 'true']);
     expect(named).toMatchObject({ task: 'F-1', warnings: [] });
   });
 });

@@ -114,7 +114,7 @@ const drafts = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tmp(\/|$)/.test(name))
     // No one reads the draft of a lock.
-    .filter((name) => !/(^|\/)\.lock\./.test(name));
+    .filter((name) => !/(^|\/)\.(?:session-ids\.)?lock\./.test(name));
 
 /** As if whoever held the running session had gone with the last boot. */
 export function abandon(project: Project): void {

@@ -21,6 +21,7 @@ import { describeForeignEdits, FOREIGN_EDITS_COMMAND, findForeignEdits } from '.
 import {
   type Context,
   findFullDisk,
+  findIgnored,
   findTracked,
   hasRecovery,
   readConfig,
@@ -287,8 +288,8 @@ export function memoryReaders(context: Context): (() => unknown)[] {
   ];
 }
 
-/** Looks at config.toml: what git does with it, it does with the folder. */
-async function lookAtTracking({ git, repository, layout }: Context): Promise<Observed> {
+async function lookAtTracking(context: Context): Promise<Observed> {
+  const { git, repository, layout } = context;
   if (!repository || !git)
     return {
       observed: 'the project is not in a git repository',
@@ -296,11 +297,9 @@ async function lookAtTracking({ git, repository, layout }: Context): Promise<Obs
       commands: ['git init'],
     };
   const path = paths.shownFrom(repository.root, paths.configFile(layout));
-  const lists = async (...args: string[]): Promise<boolean> =>
-    (await must(git, ['ls-files', ...args, '--', path])) !== '';
   const asked = await attempt(async () => ({
-    isIgnored: await lists('--cached', '--others', '--ignored', '--exclude-standard'),
-    isTracked: await lists(),
+    isTracked: (await must(git, ['ls-files', '--', path])) !== '',
+    ignored: await findIgnored(context),
   }));
   if ('problem' in asked) {
     // A missing git is reported by another check.
@@ -309,14 +308,12 @@ async function lookAtTracking({ git, repository, layout }: Context): Promise<Obs
     const finding = { expected: 'a git that answers', why, commands: ['git status'] };
     return { ...finding, severity: 'blocking', ...toFinding(asked.problem) };
   }
-  if (asked.value.isIgnored)
-    return {
-      observed: 'git ignores .forge/',
-      severity: 'degraded',
-      why: 'what is learned stays on this machine, and git clean -x deletes it',
-      commands: ['grep -n forge .gitignore .git/info/exclude'],
-    };
-  return !asked.value.isTracked && '.forge/ is not in git yet';
+  const { isTracked, ignored } = asked.value;
+  if (ignored) {
+    const why = 'what is learned stays on this machine, and git clean -x deletes it';
+    return { observed: ignored.message, severity: 'degraded', why, commands: [ignored.fix] };
+  }
+  return !isTracked && '.forge/ is not in git yet';
 }
 
 async function lookAtHooks(context: Context): Promise<Observed> {

@@ -34,7 +34,7 @@ import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/files.js';
 import { ownJournalFile, readJournal } from '../ledger/journal.js';
 import { genesisLine, ledgerId } from '../ledger/record.js';
-import { type Context, contextAt, orWarn } from '../project/project.js';
+import { type Context, contextAt, findIgnored, orWarn } from '../project/project.js';
 import { approveInitScript, approveTyped } from '../trust/trust.js';
 import {
   checkChoices,
@@ -138,6 +138,8 @@ export async function initialize(
   const result = context.disk.withLock(() => writeAll(context, input, found, { name, ledgerRoot }));
   warnIfFails(context, () => void result.repaired.push(...restoreLedgerViews(context)));
   result.skipped.push(...explainNoGit(from, repository));
+  const ignored = await findIgnored(context);
+  if (ignored) result.skipped.push(`${ignored.message}, so no commit has it: ${ignored.fix}`);
   await setUp(context, input, result);
   return { ...result, next: nextSteps(context, result.parts, canImport) };
 }

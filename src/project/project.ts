@@ -20,7 +20,7 @@ import {
   type Repository,
   refuseForeign,
 } from '../git/repository.js';
-import { trackedFiles } from '../git/status.js';
+import { ignoredAmong, trackedFiles } from '../git/status.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from './config.js';
 
 /** What every operation works with: a `.forge/`, its repository and its surroundings. */
@@ -250,6 +250,29 @@ export async function findTracked({
   return {
     message: `git tracks ${plural(found.length, 'machine-local file')}: ${found.slice(0, 3).join(', ')}`,
     fix: `git rm -r --cached -q --ignore-unmatch -- ${formatArgv(local)}`,
+  };
+}
+
+/** What a rule of the project or the person keeps out of commits, as `*.jsonl` does, and how to find it; null for nothing. */
+export async function findIgnored({
+  git,
+  repository,
+  layout,
+}: Context): Promise<{ message: string; fix: string } | null> {
+  if (!git || !repository) return null;
+  // New files: git never ignores one that it tracks.
+  const names = [
+    ...[join(layout.dir, 'new'), join(paths.memoryFolder(layout), 'ledger', 'new.jsonl')],
+    ...[paths.featureFile, paths.archiveFile, paths.checkpointFile].map((file) => file(layout, 'new')),
+    join(paths.learnedFolder(layout), 'new.json'),
+  ].map((path) => paths.shownFrom(repository.root, path));
+  const found = await ignoredAmong(git, names);
+  const [first] = found;
+  if (first === undefined) return null;
+  const folders = first === names[0] ? [first] : found;
+  return {
+    message: `git ignores ${folders.map((name) => name.replace(/[^/]*$/, '')).join(', ')}`,
+    fix: `git check-ignore -v ${formatArgv([first])}   # shows the rule`,
   };
 }
 

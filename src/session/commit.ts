@@ -5,7 +5,7 @@ import { newlyPassing, readFeatures } from '../feature/store.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import { describeUnsigned } from '../git/tags.js';
 import { ledgerTrailer } from '../ledger/memory.js';
-import { type Context, readConfig, requireRepository } from '../project/project.js';
+import { type Context, findIgnored, readConfig, requireRepository } from '../project/project.js';
 import { type Focus, isAbout, type RunningSession, reasonOf, sessionName, taskTitle } from './rules.js';
 import { readRunning } from './running.js';
 
@@ -24,7 +24,10 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
   if (disk.dryRun) return { skipped: 'dry run' };
   try {
     const message = { ...(await describeWork(context, work)), ledger: ledgerHeads(context) };
-    return await commitInForm(context, shownFrom(repository.root, layout.dir), message);
+    const outcome = await commitInForm(context, shownFrom(repository.root, layout.dir), message);
+    const ignored = 'hash' in outcome ? await findIgnored(context) : null;
+    if (ignored) context.warnings.push(`${ignored.message}, so no commit has it: ${ignored.fix}`);
+    return outcome;
   } catch (error) {
     // The session is archived by now, so a failed commit (git, a damaged features.json) is reported, not thrown.
     if (!(error instanceof ForgeError) || !['outside', 'corrupted'].includes(error.kind)) throw error;

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Diagnosis, StartedSession, Where } from '../../src/index.js';
+import type { Diagnosis, InitResult, StartedSession, Where } from '../../src/index.js';
 import { doctor, NO_HOOKS, SERVERS, SETTINGS, wire } from '../support/doctored.js';
 import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import {
@@ -15,6 +15,7 @@ import {
 } from '../support/forge-project.js';
 import { containerOf, record, verify } from '../support/memory.js';
 import {
+  commitAll,
   makeFolder,
   makePlainProject,
   makeRepository,
@@ -148,6 +149,21 @@ describe('forge doctor about the repository', () => {
     mkdirSync(tracked.path('src/deep'), { recursive: true });
     const below = { dir: tracked.path('src/deep') };
     expect((await doctor(below)).found).toEqual(['degraded: git ignores .forge/']);
+  });
+
+  it('LAY-05 names parts of memory that a rule of the project keeps out of commits; so do init and the end of a session', async () => {
+    const project = makeRepository();
+    project.write('.gitignore', '*.jsonl\nsessions/\n');
+    commitAll(project);
+    const found = 'git ignores .forge/memory/ledger/, .forge/memory/sessions/';
+    const fix = 'git check-ignore -v .forge/memory/ledger/new.jsonl   # shows the rule';
+    const { skipped } = await forgeJson<InitResult>(project, 'init');
+    expect(skipped).toContain(`${found}, so no commit has it: ${fix}`);
+    expect((await doctor(project)).found).toContain(`degraded: ${found}`);
+    expect(project.git('check-ignore', '-v', '.forge/memory/ledger/new.jsonl')).toMatch(/^\.gitignore:1:/);
+    await runForge(project, 'start');
+    await runForge(project, ['log', 'one']);
+    expect((await runForge(project, 'end')).stderr).toContain(`! ${found}, so no commit has it: ${fix}\n`);
   });
 });
 

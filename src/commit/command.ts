@@ -69,9 +69,14 @@ interface Options extends Omit<CommitInput, 'title' | 'done'> {
 }
 
 async function run(call: Call): Promise<MadeCommit> {
-  const { message: title, why, what, learned, issue, all, amend, edit } = call.options as Options;
-  const input = { title, what, learned, issue, all, amend, edit };
-  const reason = why === '-' ? await call.text(why) : (why ?? (await askWhy(call, input)));
+  const { message, why, what, learned, issue, all, amend, edit } = call.options as Options;
+  const text = async (word?: string) => (word === undefined ? word : call.text(word));
+  const texts = async (words?: string[]) => words && Promise.all(words.map((word) => call.text(word)));
+  const input = {
+    ...{ title: await text(message), what: await texts(what), learned: await texts(learned) },
+    ...{ issue, all, amend, edit },
+  };
+  const reason = (await text(why)) ?? (await askWhy(call, input));
   return call.forge().commit.make({ ...input, why: reason }, { onOutput: call.stream });
 }
 

@@ -32,6 +32,14 @@ describe('forge commit', () => {
     expect(project.git('rev-parse', 'HEAD')).toBe(before);
   });
 
+  it('GIT-02 reads a text that is "-" from stdin', async () => {
+    const project = await working();
+    stage(project);
+    const args = ['commit', '-m', 'Add it', '--why', 'it is needed', '--learned', '-'];
+    expect((await runForge(project, args, { stdin: 'dates are UTC\n' })).exitCode).toBe(0);
+    expect(stored(project)).toContain('\n- Learned: dates are UTC\n');
+  });
+
   it('GIT-02 GIT-04 a secret in the subject of a plain commit blocks nothing, and is not repeated', async () => {
     const project = await working();
     project.git('commit', '-q', '--allow-empty', '-m', `Try ${SAMPLES.secret()}`);

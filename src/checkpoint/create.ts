@@ -275,7 +275,7 @@ async function commitState(context: Context, { place, tree, issue, message }: Ma
     });
   const held = await recordsIn(context, commit);
   if (tiers.some(({ heads }) => heads.some((head) => !held.has(head))))
-    throw notNow('git does not have all records of memory', 'git status .forge');
+    throw notNow('git does not have all records of memory', 'git status --ignored .forge');
   const ledger = Object.fromEntries(tiers.map(({ tier, heads, records }) => [tier, { heads, records }]));
   return { commit, tree: await idOf(`${commit}^{tree}`), ledger };
 }

@@ -231,6 +231,17 @@ describe('forge checkpoint create', () => {
     );
   });
 
+  it('GIT-05 records that a rule keeps out of git are refused, and the hint shows them', async () => {
+    const project = await makeForge();
+    project.write('.gitignore', '*.jsonl\n');
+    project.git('add', '.gitignore');
+    project.git('commit', '-qm', 'Ignore');
+    await record(project);
+    const { message, hint } = await forgeError(project, 'checkpoint create X --verify true');
+    expect(message).toMatch(/git does not have all records of memory/);
+    expect(run(project.dir, 'sh', ['-c', hint ?? '']).stdout).toContain('.forge/memory/ledger/');
+  });
+
   it('GIT-05 a commit that comes in while the commands run is refused', async () => {
     const project = await makeForge();
     const error = await forgeError(project, [

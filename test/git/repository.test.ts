@@ -74,7 +74,7 @@ describe('identityOf', () => {
 });
 
 describe('otherRoots', () => {
-  it('SES-09 finds the other worktrees, also by a relative pointer', () => {
+  it('B-38 finds the other worktrees, also by a relative pointer', () => {
     const main = makeRepository();
     const tree = join(makeFolder(), 'tree');
     main.git('worktree', 'add', '-q', tree);

@@ -119,7 +119,7 @@ describe('forge init', () => {
     expect(differences(third, snapshot(project.dir))).toEqual([]);
   });
 
-  it('LAY-02 B-01 the next commands start with a cd to the top of the project from anywhere else', async () => {
+  it('LAY-02 the next commands start with a cd to the top of the project from anywhere else', async () => {
     const project = makeRepository();
     const next = async (dir: string, ...args: string[]): Promise<string[]> =>
       (await forgeJson<InitResult>(projectAt(dir), ['init', '-n', ...args])).next;

@@ -395,6 +395,9 @@ const isThere = (path: string): boolean =>
   (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true &&
     readdirSync(dirname(path)).some((name) => name.startsWith(basename(path))));
 
+/** A path or a file's name: `-k test_login`, `make test_x` and `unittest test_app.T` name no file. */
+const isFileName = (word: string): boolean => /\/|\.[a-z]{1,4}$/.test(word) && isTestFile(word);
+
 /**
  * A test file that the command names and that is not there: a failure then says nothing about the work. None in a
  * workspace that the command names by something else than its folder.
@@ -406,10 +409,12 @@ export function missingTest(
 ): string | undefined {
   const folder = folderOf(argv.join(' '));
   if (!existsSync(resolve(root, folder))) return undefined;
+  // `discover -s tests -p test_app.py`: another word names its folder.
+  const places = ['', folder, ...words.map((word) => `${word}/`)];
   const name = words
     .filter((word) => !word.startsWith('-') && !/[*?[{=\s]/.test(word))
     .map(fileIn)
-    .find((word) => isTestFile(word) && ![word, folder + word].some((path) => isThere(resolve(root, path))));
+    .find((word) => isFileName(word) && !places.some((place) => isThere(resolve(root, place + word))));
   return name && folder + name;
 }
 

@@ -122,9 +122,18 @@ describe('forge feature', () => {
       const { stdout } = await runForge(project, ['feature', 'add', `In ${file}`, '--test', `sh ${file}`]);
       expect(stdout).not.toContain('does not exist');
     }
-    // A part of a path, as runners take it, and a setting.
-    for (const test of ["node -e 'process.exit(1)' tests/a", 'SET_UP=x/test/set-up.js sh tests/a.sh']) {
-      const { stdout } = await runForge(project, ['feature', 'add', test.slice(0, 6), '--test', test]);
+    project.write('tests/test_b.py', '');
+    const tests = [
+      // A part of a path, as runners take it, and a setting.
+      "node -e 'process.exit(1)' tests/a",
+      'SET_UP=x/test/set-up.js sh tests/a.sh',
+      // Names of tests and targets, and a file in a folder that another word names.
+      'false -k test_login',
+      'false test_app.T.test_login',
+      'false discover -s tests -p test_b.py',
+    ];
+    for (const [i, test] of tests.entries()) {
+      const { stdout } = await runForge(project, ['feature', 'add', `Fails ${i}`, '--test', test]);
       expect(stdout).toContain('its test fails for now, as it should');
     }
   });

@@ -124,7 +124,7 @@ async function refuseStagedSecret({ layout, world }: Context, { all }: CommitInp
     `guard.${first.class}`,
     `${first.file}:${first.line}: ${first.what}${more}; nothing was committed.`,
     {
-      hint: `forge guard scan${all ? '' : ' --staged'}\nforge guard allow ${first.fingerprint} --reason "TEXT"   # only for a false alarm`,
+      hint: `${all ? 'forge guard scan' : 'forge guard scan --staged'}\nforge guard allow ${first.fingerprint} --reason "TEXT"   # only for a false alarm`,
       data: { findings },
     },
   );

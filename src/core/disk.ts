@@ -110,7 +110,8 @@ export class Disk {
       known.delete(paths.shown(this.layout, path));
       known.set(paths.shown(this.layout, path), bytes ? digest(bytes) : REMOVED);
     }
-    files.writeHint(paths.writtenFile(this.layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
+    const kept = Object.fromEntries([...known].slice(-MAX_RECORDED));
+    files.writeHint(paths.writtenFile(this.layout), kept, MAX_STATE_BYTES);
   }
 
   /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. Null removes the file. */
@@ -230,10 +231,12 @@ const MAX_RECORDED = 2000;
 const REMOVED = '';
 
 const readWritten = (layout: paths.Layout): Record<string, string> =>
-  files.readHint(paths.writtenFile(layout)) ?? {};
+  files.readHint(paths.writtenFile(layout), MAX_STATE_BYTES) ?? {};
 
-/** True for the bytes that forge itself wrote last, and for a missing file (null) that it removed. */
-export const wasWritten = (layout: paths.Layout, path: string, bytes: Buffer | null): boolean =>
-  readWritten(layout)[paths.shown(layout, path)] === (bytes ? digest(bytes) : REMOVED);
+/** Returns if forge itself wrote these bytes last, or (null) removed the file. */
+export function writtenHere(layout: paths.Layout): (path: string, bytes: Buffer | null) => boolean {
+  const known = readWritten(layout);
+  return (path, bytes) => known[paths.shown(layout, path)] === (bytes ? digest(bytes) : REMOVED);
+}
 
 const digest = (bytes: Buffer): string => sha256(bytes).slice(0, 32);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { reliedPaths, wasWritten } from '../core/disk.js';
+import { reliedPaths, writtenHere } from '../core/disk.js';
 import { unlessFailed } from '../core/error.js';
 import { configFile, shown, shownFrom } from '../core/paths.js';
 import { firstPaths } from '../core/text.js';
@@ -11,9 +11,9 @@ import type { Context } from './project.js';
 export async function findForeignEdits({ git, repository, layout, disk }: Context): Promise<string[]> {
   if (!git || !repository) return [];
   const fromTop = (path: string): string => shownFrom(repository.root, path);
+  const isOwn = writtenHere(layout);
   // A symlink or a folder cannot be read.
-  const isForeign = (path: string): boolean =>
-    unlessFailed(true, () => !wasWritten(layout, path, disk.read(path)));
+  const isForeign = (path: string): boolean => unlessFailed(true, () => !isOwn(path, disk.read(path)));
   const relied = reliedPaths(layout).map(fromTop);
   // Doctor reports conflicts.
   // A deletion in the index is the person's own (git rm).

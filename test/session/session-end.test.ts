@@ -195,6 +195,20 @@ describe('past sessions', () => {
     await forgeJson(project, ['session', 'end', '--next', 'x']);
   });
 
+  it('SES-06 after hundreds of files, a removed feature stays removed, and a new one is no foreign edit', async () => {
+    const project = await withFeature();
+    // As long as the names of many files.
+    project.write('.git/forge/written.json', `{"${'x'.repeat(65_480)}":""}\n`);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['feature', 'remove', 'FORGE-001', '--yes']);
+    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout works']);
+    expect((await runForge(project, 'doctor')).stdout).not.toContain('edited outside forge');
+    const { stderr } = await runForge(project, ['session', 'end']);
+    expect(stderr).toBe('');
+    const { features } = await forgeJson<{ features: { id: string }[] }>(project, 'feature list');
+    expect(features.map(({ id }) => id)).toEqual(['FORGE-002']);
+  });
+
   it('SES-14 SES-06 an empty session leaves no archive and no commit', async () => {
     const project = await makeForge();
     const head = project.git('rev-parse', 'HEAD');

@@ -20,7 +20,7 @@ export const group: Group = [
     summary: 'Print one setting',
     example: 'forge config get briefing.budget',
     run: (call, name) => call.forge().config.get({ name: name as string }),
-    render: ({ value }) => String(value),
+    render: ({ value }) => (typeof value === 'string' ? value : JSON.stringify(value)),
   }),
   command<Setting>({
     name: 'set',

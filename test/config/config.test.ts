@@ -16,6 +16,9 @@ describe('forge config', () => {
     const { stdout } = await runForge(project, ['config', 'list']);
     for (const { name } of settings) expect(stdout).toMatch(new RegExp(`^${name} `, 'm'));
     expect((await runForge(project, ['config', 'get', 'briefing.budget'])).stdout).toBe('2000\n');
+    const tests = '["npm test","npm run lint"]';
+    await forgeJson(project, ['config', 'set', 'checkpoint.verify', tests]);
+    expect((await runForge(project, ['config', 'get', 'checkpoint.verify'])).stdout).toBe(`${tests}\n`);
   });
 
   it('LAY-06 sets one line and keeps every other byte', async () => {

@@ -1,5 +1,6 @@
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
+import { formatArgv } from '../core/argv.js';
 import { plural } from '../core/text.js';
 import type { Imported, ImportedFile } from '../index.js';
 
@@ -55,11 +56,12 @@ function render(result: Answer, style: Style, { from }: Record<string, unknown>)
   const { files, applied, isShown } = result;
   if (files.length === 0)
     return `Nothing to import: no ${from ? `files of ${(from as string[]).join(', ')}` : 'CLAUDE.md, AGENTS.md, GEMINI.md, Cursor rules, feature_list.json, memory-bank, beads, Task Master or Backlog.md'} here.`;
+  const chosen = ((from ?? []) as string[]).flatMap((name) => ['--from', name]);
   const table = isShown ? '' : `${tableOf(files, style)}\n`;
   const next = files.some(({ features }) => features.length > 0) ? 'forge next' : 'forge note list';
   if (applied) return `${table}${style.good('✓')} Imported. Next: ${style.command(next)}`;
   if (count(result) === 0) return table;
-  return `${table}Nothing was stored. To import: ${style.command('forge import --yes')}`;
+  return `${table}Nothing was stored. To import: ${style.command(formatArgv(['forge', 'import', ...chosen, '--yes']))}`;
 }
 
 export const group: Group = [

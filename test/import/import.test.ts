@@ -86,6 +86,8 @@ describe('forge import', () => {
       /issues\.jsonl +1 note, 2 features, 1 skipped \(done, deferred, or without an id or a title\)/,
     );
     expect(stdout).toContain('Nothing was stored. To import: forge import --yes');
+    const claude = await runForge(project, ['import', '--from', 'claude']);
+    expect(claude.stdout).toContain('To import: forge import --from claude --yes');
     await take(project, '--dry-run', '--yes');
     const dry = await runForge(project, ['import', '--dry-run']);
     expect(dry.stderr).toMatch(/Dry run: nothing was written\. \d+ files would change: .*bd-1\.json/);

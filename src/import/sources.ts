@@ -95,7 +95,7 @@ export function readMarkdown(text: string, scope = ''): Taken {
   for (const line of stripComments(text.replaceAll('\r\n', '\n')).split('\n')) {
     const [, ticks] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
     if (ticks && (fence === '' || ticks.startsWith(fence))) fence = fence === '' ? ticks : '';
-    const [, level, title] = fence === '' ? (/^(#{1,6})\s+(.+?)\s*#*$/.exec(line) ?? []) : [];
+    const [, level, title] = fence === '' ? (/^(#{1,6})\s+(.+?)(?:\s+#+)?\s*$/.exec(line) ?? []) : [];
     if (level === undefined || title === undefined) {
       body.push(line);
       continue;

@@ -51,7 +51,7 @@ async function full(): Promise<Project> {
     'CLAUDE.md',
     '\ufeff# Shop\n\nA shop.\n\n## Commands\n\n- `npm test` runs the tests\n\n```sh\n# not a heading\n```\n\n@docs/more.md\n',
   );
-  project.write('AGENTS.md', '# Style\n\nTabs, never spaces.\n');
+  project.write('AGENTS.md', '# Style of C# ##\n\nTabs, never spaces.\n');
   project.write('GEMINI.md', '# Gemini\n\nNo network in tests.\n');
   project.write(
     '.cursor/rules/tests.mdc',
@@ -117,7 +117,7 @@ describe('forge import', () => {
     expect((await notes(project)).map(({ text, source }) => [source, text])).toEqual([
       ['CLAUDE.md', 'Shop\n\nA shop.'],
       ['CLAUDE.md', 'Shop › Commands\n\n- `npm test` runs the tests\n\n```sh\n# not a heading\n```'],
-      ['AGENTS.md', 'Style\n\nTabs, never spaces.'],
+      ['AGENTS.md', 'Style of C#\n\nTabs, never spaces.'],
       ['GEMINI.md', 'Gemini\n\nNo network in tests.'],
       ['.cursor/rules/tests.mdc', 'For tests/**/*.py: tests\n\n- Every test has a docstring.'],
       ['claude-progress.txt', 'Session 1: the login works.\n\nNext: log out.'],
@@ -139,7 +139,7 @@ describe('forge import', () => {
     expect(again.applied).toBe(false);
     expect(again.files.every((file) => file.notes === 0 && file.features.length === 0)).toBe(true);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-    project.write('AGENTS.md', '# Style\n\nTabs, never spaces.\n\n# Names\n\nShort.\n');
+    project.write('AGENTS.md', '# Style of C#\n\nTabs, never spaces.\n\n# Names\n\nShort.\n');
     const { files } = await take(project, '--from', 'agents', '--yes');
     const agents = { file: 'AGENTS.md', source: 'agents', notes: 1, features: [], known: 1, skipped: 0 };
     expect(files).toEqual([agents]);

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { ForgeError, refused, unlessFailed, usage } from '../core/error.js';
 import { filesBelow, readPlain } from '../core/files.js';
 import { shown, skillsFolder } from '../core/paths.js';
-import { checkInput, decodeUtf8 } from '../core/schema.js';
+import { checkInput, decodeProse, decodeUtf8 } from '../core/schema.js';
 import { checkText, firstNames, namesLike, oneLine } from '../core/text.js';
 import { readActive } from '../feature/store.js';
 import type { Context } from '../project/project.js';
@@ -285,7 +285,7 @@ export async function importSkill(context: Context, input: { folder: string; cwd
       hint: 'forge skill import FOLDER',
     });
   const { parseSkillMd, toManifestText } = await import('./skill-md.js');
-  const md = parseSkillMd(decodeUtf8(source, 'SKILL.md'), 'SKILL.md');
+  const md = parseSkillMd(decodeProse(source, 'SKILL.md'), 'SKILL.md');
   const name = String(md.frontmatter['name']);
   checkName(name);
   const paths = filesBelow(folder, 2 * MAX_FILES).filter((path) => path !== 'SKILL.md');

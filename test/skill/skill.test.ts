@@ -305,7 +305,7 @@ describe('the open SKILL.md format', () => {
 
   it('SKL-05 the description of an imported skill says when to use it', async () => {
     const project = await makeForge();
-    const text = `---\nname: office-files\ndescription: Reads .xlsx and .csv files. Use it when someone says "deck," or "pivot table".\n---\nRead.\n`;
+    const text = `\ufeff---\nname: office-files\ndescription: Reads .xlsx and .csv files. Use it when someone says "deck," or "pivot table".\n---\nRead.\n`;
     await forgeJson(project, ['skill', 'import', putFolder({ 'SKILL.md': text })]);
     for (const words of ['make a deck', 'a pivot table of sales', 'convert the xlsx', 'office'])
       expect((await match(project, words))[0]?.name).toBe('office-files');

@@ -64,7 +64,8 @@ export function toManifestText({ frontmatter }: SkillMd, files: readonly string[
   const given = isObject(metadata) ? metadata : {};
   const list = (key: string): string[] =>
     String(given[key] ?? '')
-      .split(/\s*,\s*/)
+      // Not within a pattern: *.{ts,tsx}
+      .split(/\s*,\s*(?![^{]*\})/)
       .filter(Boolean);
   const own = ['version', ...Object.values(OWN)];
   const others = Object.fromEntries(Object.entries(given).filter(([key]) => !own.includes(key)));

@@ -327,14 +327,14 @@ describe('the open SKILL.md format', () => {
     const project = await makeForge();
     await putSkill(project, 'baking', {
       keywords: ['cake', 'bread'],
-      patterns: ['*.dough'],
+      patterns: ['*.{flour,water}', '*.dough'],
       requires: ['qa-review'],
     });
     await forgeJson(project, ['skill', 'export', 'baking']);
     const other = await makeForge();
     await forgeJson(other, ['skill', 'import', join(project.dir, '.agents/skills/baking')]);
-    expect(await match(other, 'bread', '--file', 'x.dough')).toMatchObject([
-      { name: 'baking', score: 5, requires: ['qa-review'] },
+    expect(await match(other, 'bread', '--file', 'x.dough', '--file', 'a.water')).toMatchObject([
+      { name: 'baking', score: 8, requires: ['qa-review'] },
     ]);
   });
 

@@ -1,9 +1,10 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { formatArgv } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { realPath } from '../core/files.js';
+import { shownFrom } from '../core/paths.js';
 import type { Forge, World } from '../index.js';
 import type { ProgressBar, Style, Tail } from './style.js';
 
@@ -232,3 +233,9 @@ export const given = <T>({ options }: Call, ...names: (keyof T & string)[]): Par
   Object.fromEntries(
     names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]),
   ) as Partial<T>;
+
+/** A file that is there, as the project's top folder names it. */
+export function fromTop(call: Call, name: string): string {
+  const path = resolve(realPath(call.cwd) ?? call.cwd, name);
+  return existsSync(path) ? shownFrom(call.forge().root, path) || '.' : name;
+}

@@ -1,10 +1,6 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
+import { type Call, type CommandSpec, command, fromTop, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
-import { realPath } from '../core/files.js';
-import { shownFrom } from '../core/paths.js';
 import { escapeControls, oneLine, oneOf } from '../core/text.js';
 import type { Briefing, BriefingInput, Focus, FocusInput, SessionDetail, ShownProgress } from '../index.js';
 
@@ -158,12 +154,6 @@ async function change(call: Call, word: string | undefined): Promise<FocusInput>
     blockers: blocker,
     skill: skill === 'none' ? null : skill,
   } as FocusInput;
-}
-
-/** A file that is there, as the project's top folder names it. */
-function fromTop(call: Call, name: string): string {
-  const path = resolve(realPath(call.cwd) ?? call.cwd, name);
-  return existsSync(path) ? shownFrom(call.forge().root, path) || '.' : name;
 }
 
 const setFocus: CommandSpec<Focus> = {

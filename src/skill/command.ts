@@ -1,4 +1,4 @@
-import { command, type Group, given } from '../cli/spec.js';
+import { command, fromTop, type Group, given } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { firstNames, oneLine, plural } from '../core/text.js';
 import type { ListedSkill, ShownSkill, SkillProblem } from '../index.js';
@@ -101,7 +101,7 @@ export const group: Group = [
       const { file, label } = call.options as { file?: string[]; label?: string[] };
       return call.forge().skill.match({
         ...(words.length > 0 ? { text: words.join(' ') } : {}),
-        ...(file ? { files: file } : {}),
+        ...(file ? { files: file.map((name) => fromTop(call, name)) } : {}),
         ...(label ? { labels: label } : {}),
       });
     },

@@ -338,6 +338,15 @@ describe('the open SKILL.md format', () => {
     ]);
   });
 
+  it('SKL-02 a file to match is relative to the current folder', async () => {
+    const project = await makeForge();
+    await putSkill(project, 'parsing', { patterns: ['lib/*.peg'] });
+    project.write('lib/a.peg', '');
+    const here = { cwd: () => project.path('lib') };
+    const { stdout } = await runForge(project, ['skill', 'match', '--file', 'a.peg', '--explain'], here);
+    expect(stdout).toContain('file lib/a.peg is lib/*.peg');
+  });
+
   it('SKL-05 a folder to export to is relative to the current one', async () => {
     const project = await makeForge();
     project.write('docs/a.md', '');

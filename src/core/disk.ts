@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync, renameSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { corrupted, refused } from './error.js';
 import * as files from './files.js';
@@ -223,6 +223,21 @@ export const keptFiles = (layout: paths.Layout): { path: string; copy: string }[
       path: join(layout.dir, decodeURIComponent(name)),
       copy: join(paths.keptFolder(layout), name),
     }));
+
+/** Moves the copies of removed worktrees to those of this one. `linked`: the names of the others. */
+export function adoptKept(layout: paths.Layout, linked: readonly string[]): void {
+  const { KEPT_LINKED, keptFolder } = paths;
+  const isRemoved = ({ name }: { name: string }): boolean =>
+    name.startsWith(KEPT_LINKED) && !linked.includes(name.slice(KEPT_LINKED.length));
+  for (const folder of files.listFolder(layout.shared, isRemoved).map((name) => join(layout.shared, name))) {
+    files.makeFolder(keptFolder(layout));
+    for (const name of files.listFolder(folder)) {
+      const copy = join(keptFolder(layout), name);
+      files.onDisk(copy, () => existsSync(copy) || renameSync(join(folder, name), copy));
+    }
+    files.removePath(folder);
+  }
+}
 
 /** More files than change between two commits. */
 const MAX_RECORDED = 2000;

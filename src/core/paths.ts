@@ -1,4 +1,4 @@
-import { basename, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { sha256 } from './text.js';
 
 /** The folders of an opened `.forge/` (RFC-9060 §2.1). All paths that forge makes are in this file. */
@@ -114,8 +114,14 @@ const inShared = (name: string): Place => within('shared', name);
 export const viewCopy = (layout: Layout, view: string): string => join(layout.state, 'views', basename(view));
 /** Digests of the files that agents rely on, as forge last wrote them. */
 export const writtenFile = inState('written.json');
-/** Copies of the files of memory that forge wrote here, in case git takes them away. */
-export const keptFolder = inState('kept');
+/**
+ * Copies of the files of memory that forge wrote here, in case git takes them away. A linked worktree's are not in its own
+ * git dir, which goes with it.
+ */
+export const keptFolder = ({ state, shared }: Layout): string =>
+  join(shared, state === shared ? 'kept' : KEPT_LINKED + basename(dirname(state)));
+/** What comes before the name of a linked worktree. */
+export const KEPT_LINKED = 'kept-wt-';
 /** Files as they were before `forge doctor --fix` merged them. */
 export const conflictsFolder = inState('conflicts');
 export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { adoptKept } from '../core/disk.js';
 import { diskError, listFolder, makeFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
 import { linkedWorktrees } from '../git/repository.js';
 import type { Context } from '../project/project.js';
@@ -116,12 +117,14 @@ export function rewriteJournal(path: string, lines: readonly JournalLine[]): voi
   replaceFiles([{ path, bytes: Buffer.from(lines.map(formatJournalLine).join(''), 'utf8') }]);
 }
 
-/** The main worktree takes over the journals of worktrees that were removed. */
-export function adoptJournals(context: Context): void {
+/** The main worktree takes over the journals and the copies of files of worktrees that were removed. */
+export function adoptRemoved(context: Context): void {
   if (!context.repository || worktreeName(context) !== 'main') return;
-  const linked = new Set(linkedWorktrees(context.repository.commonDir).map((name) => `wt-${name}.jsonl`));
+  const linked = linkedWorktrees(context.repository.commonDir);
+  adoptKept(context.layout, linked);
   for (const path of journalFiles(context)) {
-    if (!basename(path).startsWith('wt-') || linked.has(basename(path))) continue;
+    const name = basename(path);
+    if (!name.startsWith('wt-') || linked.includes(name.slice(3, -'.jsonl'.length))) continue;
     // With its damaged lines, whose records may be found.
     appendText(context, `${readJournalText(path)}\n`);
     removePath(path);

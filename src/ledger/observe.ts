@@ -20,7 +20,7 @@ import {
 import { type AbsentRecord, Graph } from './graph.js';
 import { findRemoved } from './history.js';
 import {
-  adoptJournals,
+  adoptRemoved,
   type Journal,
   type JournalLine,
   journalFiles,
@@ -68,7 +68,7 @@ function listForReading(context: Context) {
     return { journal, listed: listContainers(context), at: Date.now() };
   };
   const underLock = () => {
-    adoptJournals(context);
+    adoptRemoved(context);
     closeCopiedFile(context);
     return list();
   };

@@ -201,11 +201,14 @@ const OPERATIONS = [
 export const operationInProgress = ({ gitDir }: Repository): string | null =>
   OPERATIONS.find(([file]) => fs.existsSync(join(gitDir, file)))?.[1] ?? null;
 
-/** The commit that a merge brings, also `git merge --squash` until it is committed. */
-export const mergedCommit = ({ gitDir }: Repository): string | undefined =>
-  fs.existsSync(join(gitDir, 'MERGE_HEAD'))
-    ? 'MERGE_HEAD'
-    : /^commit ([0-9a-f]{40,64})$/m.exec(readText(join(gitDir, 'SQUASH_MSG')))?.[1];
+const BRINGING = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REBASE_HEAD', 'REVERT_HEAD'];
+
+/** Whose files the operation in progress brings, also `git merge --squash` until it is committed. */
+export function mergedCommit({ gitDir }: Repository): string | undefined {
+  const name = BRINGING.find((file) => fs.existsSync(join(gitDir, file)));
+  if (name === 'REVERT_HEAD') return `${name}^`;
+  return name ?? /^commit ([0-9a-f]{40,64})$/m.exec(readText(join(gitDir, 'SQUASH_MSG')))?.[1];
+}
 
 /** Whether this clone may lack part of its history. */
 export const isShallow = (repository: Repository | null): boolean =>

@@ -3,6 +3,7 @@ import { reliedPaths, writtenHere } from '../core/disk.js';
 import { unlessFailed } from '../core/error.js';
 import { configFile, shown, shownFrom } from '../core/paths.js';
 import { firstPaths } from '../core/text.js';
+import { commitAt } from '../git/read.js';
 import { mergedCommit } from '../git/repository.js';
 import { differingFrom, type FileState, readUncommitted, trackedFiles } from '../git/status.js';
 import type { Context } from './project.js';
@@ -21,9 +22,10 @@ export async function findForeignEdits({ git, repository, layout, disk }: Contex
     kind !== 'unmerged' && (!isGone || worktree === 'D');
   const changed = (await readUncommitted(git, relied)).filter(isOpen);
   const edited = changed.filter(({ path }) => isForeign(join(repository.root, path)));
-  const merged = edited.length > 0 ? mergedCommit(repository) : undefined;
-  // A merge brings files of the other branch as they are.
-  const own = merged === undefined ? null : await differingFrom(git, merged, relied);
+  const name = edited.length > 0 ? mergedCommit(repository) : undefined;
+  // A merge or a pick brings files of the other commit as they are. A reverted root commit has no parent.
+  const merged = name === undefined ? null : await commitAt(git, name);
+  const own = merged === null ? null : await differingFrom(git, merged, relied);
   const foreign = edited
     .filter(({ path, kind }) => own === null || kind === 'untracked' || own.includes(path))
     .map(({ path }) => join(repository.root, path));

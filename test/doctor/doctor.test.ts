@@ -2,9 +2,10 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doctor, SERVERS, SETTINGS, wire } from '../support/doctored.js';
+import { git } from '../support/fixes.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
-import { makeFolder, makeRepository } from '../support/project.js';
+import { commitAll, makeFolder, makeRepository, projectAt } from '../support/project.js';
 
 describe('forge doctor', () => {
   it('reports in one line that nothing is wrong, and changes nothing', async () => {
@@ -25,6 +26,37 @@ describe('forge doctor', () => {
     expect(stdout).toMatch(
       /^✗ There is no \.forge\/ .*or above it\. {2}\(blocking\)\n {4}expected {2}a \.forge.*\n {4}why {7}.*\n {4}type {6}forge init\n$/,
     );
+  });
+
+  it('VIS-01 the files that a pick, a rebase or a revert brings are no foreign edit', async () => {
+    const project = await makeForge();
+    commitAll(project, 'Add forge');
+    await forgeJson(project, ['learn', 'Retry once', '--as', 'success']);
+    project.write('src/app.js', 'ours\n');
+    const learned = commitAll(project, 'Learn');
+    const topic = projectAt(`${makeFolder()}/topic`);
+    project.git('worktree', 'add', '-q', '--detach', topic.dir, 'HEAD^');
+    topic.write('src/app.js', 'theirs\n');
+    const other = commitAll(topic, 'Differ');
+    const isNamed = async (...args: string[]): Promise<boolean> => {
+      expect(git(topic, ...args)).toBe(1);
+      expect(topic.git('status', '--short')).toMatch(/^A {2}\.forge\/.+\nUU src\/app\.js$/);
+      return (await runForge(topic, 'doctor')).stdout.includes('edited outside forge');
+    };
+    expect(await isNamed('cherry-pick', learned)).toBe(false);
+    const [file = ''] = topic.git('diff', '--cached', '--name-only', '--diff-filter=A').split('\n');
+    topic.write(file, topic.read(file).replace('Retry once', 'Retry twice'));
+    expect((await runForge(topic, 'doctor')).stdout).toContain(
+      `edited outside forge and not committed: ${file}`,
+    );
+    topic.git('reset', '-q', '--hard');
+    topic.git('checkout', '-q', learned);
+    expect(await isNamed('rebase', other)).toBe(false);
+    topic.git('rebase', '--abort');
+    topic.git('revert', '--no-edit', learned);
+    topic.write('src/app.js', 'theirs\n');
+    topic.git('commit', '-qam', 'Differ');
+    expect(await isNamed('revert', '--no-edit', 'HEAD^')).toBe(false);
   });
 
   it('LAY-05 works without git, and reports the consequences', async () => {

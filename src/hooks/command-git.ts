@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Io } from '../cli/spec.js';
 import {
   checkRange,
@@ -22,7 +22,7 @@ import { systemWorld, type World } from '../core/world.js';
 import { type Git, gitIn, hookGit } from '../git/client.js';
 import { newCommits, parsePushed } from '../git/remote.js';
 import { findForge, findGuarded, type Repository, readGitFile } from '../git/repository.js';
-import { findMarked, readStagedFiles } from '../git/status.js';
+import { findMarked, readStagedFiles, readStatus } from '../git/status.js';
 import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, maskText } from '../guard/guard.js';
 import { type Scan, scanTree } from '../guard/scan-tree.js';
@@ -131,7 +131,10 @@ async function judgeMessage(from: string, world: World, path: string): Promise<V
     lines.push(...fixLines(fix).map((part, i) => `    ${i === 0 ? '→' : ' '} ${part}`));
   }
   if (!isRefused) return { lines, exit: 0 };
-  return { lines: [...lines, ...describeRetry(from, world, path)], exit: isSecret ? 5 : 1 };
+  return {
+    lines: [...lines, ...(await describeRetry(from, world, path, found.repository.root))],
+    exit: isSecret ? 5 : 1,
+  };
 }
 
 /** Files of `.forge/` that this commit changes and that have conflict markers. */
@@ -160,14 +163,22 @@ async function checkProtocol(context: Context, message: Buffer, state: MessageSt
 const forUser = (from: string, { env }: World, path: string): string =>
   env.GIT_PREFIX ? resolve(from, path) : path;
 
-/** `-v` cuts off a diff that is in the file already. */
-function describeRetry(from: string, world: World, file: string): string[] {
-  if (isAgent(world)) return ['  → forge commit --why "TEXT"   # writes the message'];
+/** Git forgets what `-a`, `-p` or paths staged. A `-v` in the commands cuts off a diff that is in the file already. */
+async function describeRetry(from: string, world: World, file: string, top: string): Promise<string[]> {
+  const index = basename(world.env.GIT_INDEX_FILE ?? '');
+  const isUnstaged = async (): Promise<boolean> =>
+    (await readStatus(hookGit(top, world.env), '--untracked-files=no')).files.some(
+      ({ worktree }) => worktree !== '.',
+    );
+  const isAll = index === 'index.lock' && !(await isUnstaged());
+  const all = isAll ? ' -a' : '';
+  const stage = index.endsWith('.lock') && !isAll ? 'git add FILES && ' : '';
+  if (isAgent(world)) return [`  → ${stage}forge commit${all} --why "TEXT"   # writes the message`];
   const path = forUser(from, world, file);
   const word = /^[\w./-]+$/.test(path) ? path : quoted(path);
   return [
-    '  → forge commit   # writes the message',
-    `  → git commit -v -e -F ${word}   # your text is saved there; --no-verify skips all hooks`,
+    `  → ${stage}forge commit${all}   # writes the message`,
+    `  → ${stage}git commit${all} -v -e -F ${word}   # your text is saved there; --no-verify skips all hooks`,
   ];
 }
 

@@ -6,7 +6,8 @@ import type { HooksReport } from '../../src/index.js';
 import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { commitAll, makeFolder, makePlainProject, type Project } from '../support/project.js';
+import { MESSAGE } from '../support/message.js';
+import { commitAll, makeFolder, makePlainProject, type Project, run } from '../support/project.js';
 
 const HOOK = '.git/hooks/commit-msg';
 
@@ -145,6 +146,37 @@ describe('hooks without a script', () => {
     expect(stdout).toMatch(/✗ +commit-msg/);
     expect(stdout).not.toContain('✓');
   });
+});
+
+it('GIT-03 the commands after a refusal commit what -a or a path would have, and work as they are', async () => {
+  const project = await makeForge();
+  await install(project);
+  commitAll(project, MESSAGE);
+  const hints = (...args: string[]): string[] => {
+    const { stderr } = run(project.dir, 'git', ['commit', '-qm', 'no protocol', ...args], {
+      env: { FORGE_ROLE },
+    });
+    return [...stderr.matchAll(/^ {2}→ (.*?) {3}#/gm)].map(([, command = '']) => command);
+  };
+  let FORGE_ROLE = '';
+  project.write('package.json', '{}\n');
+  project.write('src/app.js', 'changed\n');
+  expect(hints('src/app.js')).toEqual([
+    'git add FILES && forge commit',
+    'git add FILES && git commit -v -e -F .git/COMMIT_EDITMSG',
+  ]);
+  expect(hints('-i', 'src/app.js')[0]).toBe('git add FILES && forge commit');
+  const [, again = ''] = hints('-a');
+  expect(again).toBe('git commit -a -v -e -F .git/COMMIT_EDITMSG');
+  FORGE_ROLE = 'builder';
+  expect(hints('-a')).toEqual(['forge commit -a --why "TEXT"']);
+  project.write('.git/message', MESSAGE);
+  const env = { GIT_EDITOR: 'cp .git/message' };
+  expect(run(project.dir, 'sh', ['-c', again], { env })).toMatchObject({ exitCode: 0 });
+  expect(project.git('status', '--short')).toBe('');
+  project.write('src/app.js', 'staged\n');
+  project.git('add', '.');
+  expect(hints()).toEqual(['forge commit --why "TEXT"']);
 });
 
 describe('withBlock', () => {

@@ -101,7 +101,7 @@ it.each<[string, Record<string, string>]>([
   const refused = commitInEditor(flow, leak, '-v');
   expect([refused.exitCode, refused.stderr.includes(SECRET)]).toEqual([1, false]);
   // Without -v the diff would become part of the message.
-  expect(refused.stderr).toContain('git commit -v -e -F .git/COMMIT_EDITMSG');
+  expect(refused.stderr).toContain('git commit -a -v -e -F .git/COMMIT_EDITMSG');
   expect(commitInEditor(flow, MESSAGE, '-v')).toMatchObject({ exitCode: 0, stderr: '' });
   // The editor got the secret, below the scissors line; git stored neither.
   expect(flow.project.read('.git/joined')).toMatch(

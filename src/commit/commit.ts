@@ -273,7 +273,8 @@ export async function readWork(
   );
   const fresh = await newlyPassing(context, updated, parent);
   // The messages of a squashed branch may go with it.
-  const isSquash = context.repository !== null && mergedCommit(context.repository) !== undefined;
+  const { repository } = context;
+  const isSquash = repository !== null && !operationOf(repository) && mergedCommit(repository) !== undefined;
   const holdsHeads = await holdsLedgers(git, shownFrom(root, memoryFolder(layout)), all);
   return {
     focus,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'smol-toml';
 import { berryFile, hasTool } from './tools.js';
 
 /** Small real projects, their tools and their lock files; none has a dependency that is not in the project itself. */
@@ -64,6 +66,21 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
 build_wheel = build_editable
 `;
 
+/** The kinds of test/fixtures/stacks.toml. */
+function readKinds(): Record<string, [can: boolean, kind: Kind]> {
+  const kinds = parse(readFileSync('test/fixtures/stacks.toml', 'utf8')) as unknown as Record<
+    string,
+    Kind & { needs: string; steps: string[] }
+  >;
+  const toStep = (step: string) => (/^\/.*\/$/.test(step) ? new RegExp(step.slice(1, -1)) : step);
+  return Object.fromEntries(
+    Object.entries(kinds).map(([title, { needs, ...kind }]) => [
+      title,
+      [needs === 'venv' ? hasVenv : has[needs] === true, { ...kind, steps: kind.steps.map(toStep) }],
+    ]),
+  );
+}
+
 export const KINDS: Record<string, [can: boolean, kind: Kind]> = {
   'npm with its lock file': [
     true,
@@ -108,23 +125,6 @@ export const KINDS: Record<string, [can: boolean, kind: Kind]> = {
     has.bun === true,
     node(['bun install --frozen-lockfile', 'bun run test'], ['bun', 'install', '--lockfile-only']),
   ],
-  'python with requirement files': [
-    hasVenv,
-    {
-      stack: 'python',
-      files: {
-        'requirements.txt': '# none yet\n',
-        'app/__init__.py': 'from . import part\n',
-        'app/part.py': '',
-      },
-      steps: [
-        'python3 -m venv --clear .venv',
-        '.venv/bin/python -m pip install -r requirements.txt',
-        'import what is here',
-      ],
-      broken: { 'app/part.py': 'import no_such_module\n' },
-    },
-  ],
   'python with pyproject.toml': [
     hasVenv,
     {
@@ -144,92 +144,5 @@ export const KINDS: Record<string, [can: boolean, kind: Kind]> = {
       broken: { 'src/app/__init__.py': 'ANSWER = (\n' },
     },
   ],
-  poetry: [
-    has.poetry === true,
-    {
-      stack: 'python',
-      files: {
-        'pyproject.toml':
-          '[tool.poetry]\nname = "app"\nversion = "1.0"\ndescription = ""\nauthors = []\n' +
-          '[tool.poetry.dependencies]\npython = "^3.8"\n' +
-          '[build-system]\nrequires = ["poetry-core"]\nbuild-backend = "poetry.core.masonry.api"\n',
-        'app/__init__.py': 'ANSWER = 42\n',
-      },
-      lock: ['poetry', 'lock', '--no-interaction'],
-      steps: ['poetry install --no-interaction --no-ansi', 'import what is here'],
-      broken: { 'app/__init__.py': 'raise SystemExit(3)\n' },
-    },
-  ],
-  uv: [
-    has.uv === true,
-    {
-      stack: 'python',
-      files: {
-        'pyproject.toml':
-          '[project]\nname = "app"\nversion = "1.0"\nrequires-python = ">=3.8"\ndependencies = []\n',
-        'app/__init__.py': 'ANSWER = 42\n',
-      },
-      lock: ['uv', 'lock', '--offline'],
-      steps: ['uv sync --locked', 'import what is here'],
-      broken: { 'app/__init__.py': 'raise SystemExit(3)\n' },
-    },
-  ],
-  'a cargo workspace': [
-    has.cargo === true,
-    {
-      stack: 'rust',
-      files: {
-        '.gitignore': 'target\n',
-        'Cargo.toml': '[workspace]\nmembers = ["one", "two"]\n',
-        'one/Cargo.toml': '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n',
-        'one/src/lib.rs': 'pub fn answer() -> u32 { 42 }\n',
-        'two/Cargo.toml':
-          '[package]\nname = "two"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\none = { path = "../one" }\n',
-        'two/src/main.rs': 'fn main() { println!("{}", one::answer()); }\n',
-      },
-      lock: ['cargo', 'generate-lockfile', '--offline'],
-      steps: ['cargo fetch --locked', 'cargo check --workspace --locked'],
-      broken: { 'two/src/main.rs': 'fn main() { one::question(); }\n' },
-    },
-  ],
-  'a crate without lock file and .gitignore': [
-    has.cargo === true,
-    {
-      stack: 'rust',
-      files: {
-        'Cargo.toml': '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n',
-        'src/lib.rs': 'pub fn answer() -> u32 { 42 }\n',
-      },
-      steps: ['cargo fetch', /cargo check --workspace( --locked)?/],
-      broken: { 'src/lib.rs': 'pub fn answer() -> u32 { "42" }\n' },
-    },
-  ],
-  'a go module': [
-    has.go === true,
-    {
-      stack: 'go',
-      files: {
-        'go.mod': 'module example.com/app\n\ngo 1.18\n',
-        'main.go': 'package main\n\nimport "example.com/app/part"\n\nfunc main() { println(part.Answer) }\n',
-        'part/part.go': 'package part\n\nconst Answer = 42\n',
-      },
-      steps: ['go mod download', 'go build -o /dev/null ./...'],
-      broken: { 'part/part.go': 'package part\n\nconst Answers = 42\n' },
-    },
-  ],
-  'a go workspace': [
-    has.go === true,
-    {
-      stack: 'go',
-      files: {
-        'go.work': 'go 1.18\n\nuse (\n\t./one\n\t./two\n)\n',
-        'one/go.mod': 'module example.com/one\n\ngo 1.18\n',
-        'one/one.go': 'package one\n\nconst Answer = 42\n',
-        'two/go.mod': 'module example.com/two\n\ngo 1.18\n',
-        'two/main.go': 'package main\n\nimport "example.com/one"\n\nfunc main() { println(one.Answer) }\n',
-      },
-      steps: ['go mod download', 'go build -o /dev/null ./one/... ./two/...'],
-      broken: { 'one/one.go': 'package one\n' },
-    },
-  ],
+  ...readKinds(),
 };

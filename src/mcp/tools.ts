@@ -89,8 +89,9 @@ export const TOOLS: Record<ToolName, Tool> = {
     description: 'Log a step; `next` sets what comes next.',
     example: { text: 'wired the form', next: 'store the token' },
     run: async (forge, { text, next }: { text: string; next?: string }) => {
-      await forge.progress.add({ text });
+      // First, because a refused call is made again: the step must not be logged twice.
       if (next !== undefined) await forge.progress.next({ text: next });
+      await forge.progress.add({ text });
       return next;
     },
     text: (next) => (next === undefined ? 'Logged.' : 'Logged, and the next step set.'),

@@ -1,8 +1,9 @@
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { describe, expect, it } from 'vitest';
+import { makeStarted, PROGRESS } from '../support/forge-project.js';
 import { makePlainProject } from '../support/project.js';
-import { greeted } from '../support/servers.js';
+import { connect, greeted } from '../support/servers.js';
 
 interface Tool {
   name: string;
@@ -68,6 +69,19 @@ describe('session_working_memory_update', () => {
       'ActiveContract Constraint Goal OpenQuestion Plan'.split(' '),
     );
     expect(items.required).toEqual(['op']);
+  });
+});
+
+describe('progress_add', () => {
+  it('AGT-02 logs nothing when the next step is refused, so that the second call logs it once', async () => {
+    const project = await makeStarted();
+    const { call } = await connect(project);
+    const text = 'wired the form';
+    expect((await call('progress_add', { text, next: '' })).content[0]?.text).toMatch(
+      /^text\.empty: The NEXT/,
+    );
+    await call('progress_add', { text, next: 'the cookie' });
+    expect(project.read(PROGRESS).split(text).length).toBe(2);
   });
 });
 

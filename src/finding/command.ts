@@ -86,8 +86,9 @@ export const group: Group = [
     options: [{ flags: '--budget <tokens>', help: 'the most tokens', number: [50, 100_000] }],
     run: (call) => call.forge().finding.summary(given<{ budget: number }>(call, 'budget')),
     render: ({ count, formattedText, left }) => {
-      if (count === 0) return 'No findings yet.';
-      return `${escapeControls(formattedText)}${left > 0 ? `\n… ${left} more: forge finding list` : ''}`;
+      if (count + left === 0) return 'No findings yet.';
+      const more = left > 0 ? [`… ${left} more: forge finding list`] : [];
+      return [...(count > 0 ? [escapeControls(formattedText)] : []), ...more].join('\n');
     },
   }),
   command<FindingStats>({

@@ -318,6 +318,8 @@ describe('forge finding', () => {
     expect(stdout.length / 3).toBeLessThan(330);
     expect(stdout).toContain('fact 29');
     expect(stdout).toMatch(/… 2\d more: forge finding list/);
+    const none = await runForge(project, ['finding', 'summary', '--budget', '50']);
+    expect(none.stdout).toBe('… 30 more: forge finding list\n');
   });
 
   it('EXM-01 B-11 masks a secret in a finding, skips a truncated line, and works without git', async () => {

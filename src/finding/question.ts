@@ -73,7 +73,7 @@ const OTHER: Question = { kind: 'other' };
 /** The question of a tool call made in the folder `from`. */
 export function readQuestion(tool: string, input: ToolInput, from: string): Question {
   const kind = kindOf(tool);
-  const cwd = resolve(from, textIn(input, 'workdir', 'cwd') || '.');
+  const cwd = resolve(from, textIn(input, 'workdir', 'working_directory', 'cwd') || '.');
   const path = textIn(input, ...PATHS);
   if (kind === 'read' && path !== '') return { kind: 'read', path: at(cwd, path), ...rangeIn(input) };
   if (kind === 'search') {

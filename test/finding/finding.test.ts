@@ -180,6 +180,13 @@ describe('questions', () => {
     expect(readQuestion('Bash', { command }, '/x')).toEqual({ kind: 'other' });
   });
 
+  it('EXM-03 of a command in the folder that the agent names: Codex, Cursor', () => {
+    for (const name of ['workdir', 'working_directory'])
+      expect(readQuestion('Shell', { command: 'cat a.ts', [name]: '/x/app' }, '/x')).toMatchObject({
+        path: '/x/app/a.ts',
+      });
+  });
+
   it('EXM-03 rg -u searches ignored files too: a change in one is noticed, and rg without it is another search', async () => {
     const project = await makeForge();
     project.write('.gitignore', 'built\n');

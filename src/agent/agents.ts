@@ -62,8 +62,11 @@ export interface Agent {
    */
   allow: { at: readonly string[]; items: readonly string[] } | { server: object } | null;
   /** Steps left for a person, such as a review or an approval. One line each, with the command to type. */
-  wants(command: string, isUser: boolean, isAllowed: boolean): string[];
+  wants(command: string, place: PlaceOption, isAllowed: boolean): string[];
 }
+
+/** The option of `forge agent` for a place: the project, a person's home folder, or a folder of the project. */
+export type PlaceOption = '' | ' --user' | ' --here';
 
 /** Names in the order of MOMENTS, by the word that `forge hook` takes. */
 const eventsOf = (names: string): Agent['events'] =>
@@ -115,8 +118,8 @@ const SERVERS = ['mcpServers', 'forge'];
 const plainServer = (command: string, args: readonly string[]) => ({ command, args });
 
 /** How to stop the agent's permission prompts. */
-const asks = (name: string, isUser: boolean): string =>
-  `it asks before each use of a forge tool; to allow the everyday tools: forge agent install ${name}${isUser ? ' --user' : ''} --allow`;
+const asks = (name: string, place: PlaceOption): string =>
+  `it asks before each use of a forge tool; to allow the everyday tools: forge agent install ${name}${place} --allow`;
 
 /** The everyday tools. They write to the session only and run no command. */
 const EVERYDAY = [
@@ -157,11 +160,11 @@ const claude: Agent = {
     value: (command, args) => ({ type: 'stdio', command, args, alwaysLoad: true }),
   },
   allow: { at: ['permissions', 'allow'], items: EVERYDAY.map((tool) => `mcp__forge__${tool}`) },
-  wants: (command, isUser, isAllowed) => [
-    isUser
+  wants: (command, place, isAllowed) => [
+    place === ' --user'
       ? `the MCP server, once: claude mcp add --scope user forge -- ${command} mcp`
       : 'Claude Code runs no hook until you trust this folder and its MCP server: it asks at its next start here',
-    ...(isAllowed ? [] : [asks('claude', isUser)]),
+    ...(isAllowed ? [] : [asks('claude', place)]),
   ],
 };
 
@@ -184,9 +187,11 @@ const codex: Agent = {
   server: { file: same('.codex/config.toml'), at: 'mcp_servers.forge', value: plainServer },
   // Codex runs tools without asking if their annotations say that they delete nothing and use no network.
   allow: null,
-  wants: (_, isUser) => [
+  wants: (_, place) => [
     'type /hooks in Codex and trust the new hooks: it skips new and changed hooks silently',
-    ...(isUser ? [] : ['Codex reads .codex/ only in a trusted project: it asks at its next start here']),
+    ...(place === ' --user'
+      ? []
+      : ['Codex reads .codex/ only in a trusted project: it asks at its next start here']),
   ],
 };
 
@@ -218,14 +223,14 @@ const gemini: Agent = {
   server: { file: same('.gemini/settings.json'), at: SERVERS, value: plainServer },
   ignore: '.geminiignore',
   allow: { server: { trust: true } },
-  wants: (_, isUser, isAllowed) => [
-    ...(isUser
+  wants: (_, place, isAllowed) => [
+    ...(place === ' --user'
       ? []
       : [
           'Gemini CLI warns about project hooks named forge-… at its next start and after each change; they run',
         ]),
     'Gemini CLI runs hooks and MCP servers only in trusted folders: /permissions',
-    ...(isAllowed ? [] : [asks('gemini', isUser)]),
+    ...(isAllowed ? [] : [asks('gemini', place)]),
   ],
 };
 
@@ -320,9 +325,9 @@ const copilot: Agent = {
   },
   allow: null,
   beginning: { version: 1 },
-  wants: (_, isUser) => [
+  wants: (_, place) => [
     "copilot -p refuses forge's tools without --allow-tool forge; the interactive Copilot asks",
-    ...(isUser
+    ...(place === ' --user'
       ? []
       : [
           'Copilot runs no hook until you trust this folder: it asks once',

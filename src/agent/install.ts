@@ -12,6 +12,7 @@ import { AGENT_NAMES, AGENTS, type AgentName, agentsHere, isHookOf } from './age
 import { dropParts, putParts } from './edit-text.js';
 import {
   type AgentStatus,
+  optionOf,
   type Place,
   partsAt,
   projectPlace,
@@ -118,7 +119,7 @@ function install(place: Place, { agent: word, command, allow = false }: WiringIn
   const files = changeWiring(place, { agents, isInstall: true, command, allow });
   const wants = agents.flatMap((agent) => {
     const isAllowed = allow || wiredAs(place, agent).allow === true;
-    const texts = AGENTS[agent].wants(command ?? 'forge', place.isUser, isAllowed);
+    const texts = AGENTS[agent].wants(command ?? 'forge', optionOf(place), isAllowed);
     return texts.map((text) => ({ agent, text }));
   });
   return { place: nameOf(place), agents, files, wants };

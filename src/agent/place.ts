@@ -8,7 +8,7 @@ import { template } from '../core/templates.js';
 import { lineAt } from '../core/text.js';
 import type { World } from '../core/world.js';
 import type { Context } from '../project/project.js';
-import { AGENTS, type AgentName, isHookOf, startOf, stringsIn } from './agents.js';
+import { AGENTS, type AgentName, isHookOf, type PlaceOption, startOf, stringsIn } from './agents.js';
 import { readValue, valueAt } from './edit-json.js';
 import { findPart } from './edit-text.js';
 import { type Part, type PartState, partsOf, SettingsProblem, serverStart, type Wish } from './parts.js';
@@ -45,6 +45,9 @@ export const userPlace = ({ env }: World, dryRun: boolean): Place => ({
   ...{ top: homeFolder(env), isUser: true, prefix: '~/', path: env.PATH, dryRun },
   note: () => {},
 });
+
+export const optionOf = ({ isUser, prefix }: Place): PlaceOption =>
+  isUser ? ' --user' : prefix === '' ? '' : ' --here';
 
 /** What an agent gets at a place. */
 export const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>
@@ -122,7 +125,7 @@ function seeAgent(place: Place, agent: AgentName): AgentStatus {
     title: AGENTS[agent].title,
     state: isAbsent ? 'absent' : isComplete ? 'wired' : 'partly',
     files: seen,
-    wants: isAbsent ? [] : AGENTS[agent].wants(wish.command, place.isUser, wish.allow === true),
+    wants: isAbsent ? [] : AGENTS[agent].wants(wish.command, optionOf(place), wish.allow === true),
   };
 }
 

@@ -242,6 +242,7 @@ describe('forge agent install --here', () => {
     expect(project.has(HERE)).toBe(true);
     const status = await runForge(project, [...inFolder, 'agent', 'status', 'claude', '--here']);
     expect(status.stdout).toMatch(/packages\/app\/\.claude\/settings\.json +wired/);
+    expect(status.stdout).toContain(': forge agent install claude --here --allow\n');
     await runForge(project, [...inFolder, 'agent', 'uninstall', 'claude', '--here']);
     expect([project.has(HERE), project.has(SETTINGS)]).toEqual([false, true]);
     expect(project.has('packages/app/index.js')).toBe(true);

@@ -79,7 +79,8 @@ export const widthOf = (output: {
   output.isTerminal ? (output.columns ?? Number.POSITIVE_INFINITY) || DEFAULT_WIDTH : null;
 
 /** A command to copy, which only the terminal may break. */
-const COMMAND = /(?:^ *|→ |: |\S {2,})(?:forge|git|cp|mv|rm|sh|env|export|npm|npx|CI=1) [\w-]/;
+const COMMAND =
+  /(?:^ *|→ |: |\S {2,})(?:(?:forge|git|cp|mv|rm|sh|env|export|npm|npx|CI=1) [\w-]|cd \S|find \.)/;
 
 /** Breaks lines that are too long. Null: output to a pipe is not changed. A panel is drawn again, so its lines all fit. */
 export const fitScreen = (text: string, width: number | null, isPanel = false): string =>

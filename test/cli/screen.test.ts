@@ -42,7 +42,9 @@ describe('VIS-01 lines that are too long', () => {
     // A command that is copied from the screen must be one line.
     const command = '  → git restore --source=7d04d51ae622 -- .forge/config.toml   # the newest good one';
     const inText = 'To take this back: git rm -rfq .forge; rm -rf "$(git rev-parse --git-common-dir)/forge"';
-    for (const line of [command, inText]) expect(fitScreen(line, 30)).toBe(line);
+    const inFolder = "  cd '../a folder' && forge start   # begin to work";
+    const all = "find .git/worktrees -mindepth 2 -maxdepth 2 -path '*/forge' -exec rm -rf {} +";
+    for (const line of [command, inText, inFolder, all]) expect(fitScreen(line, 30)).toBe(line);
     expect(wrapLine('/a/path/that/is/longer/than/a/line', 20)).toBe('/a/path/that/is/lo\n  nger/than/a/line');
   });
 

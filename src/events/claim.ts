@@ -30,6 +30,7 @@ import {
   ownClaims,
   readClaims,
   refuseWorkedOn,
+  tasksInFocus,
   unknownTask,
 } from './local-claims.js';
 import { eventUrl, placeOf } from './outbox.js';
@@ -134,10 +135,16 @@ export async function releaseTask(
   { done = false, ms = SILENCE }: { done?: boolean; ms?: number } = {},
 ): Promise<Released> {
   const own = ownClaims(context).find(({ task }) => isSameId(task, id));
-  if (!own)
-    throw refused('claim.none', `This worktree does not hold ${JSON.stringify(oneLine(id, 64))}.`, {
-      hint: 'forge fleet',
+  if (!own) {
+    const isInFocus = readRunning(context) && tasksInFocus(context).some((task) => isSameId(task, id));
+    const name = JSON.stringify(oneLine(id, 64));
+    const message = isInFocus
+      ? `${name} is not claimed; the session here has it in focus.`
+      : `This worktree does not hold ${name}.`;
+    throw refused('claim.none', message, {
+      hint: isInFocus ? 'forge focus clear' : 'forge fleet',
     });
+  }
   const { task, place } = own;
   if (done && own.state === 'done') return { task, released: false };
   const until = endOf(context, DONE_SECONDS * 1000);

@@ -112,14 +112,17 @@ const readOthersWork = (context: Context) =>
       // One agent may work in several worktrees at once.
       const isAlive = running && context.world.liveness(running.holder) === 'alive';
       if (!running || state === 'interrupted' || (state === 'same' && !isAlive)) return [];
-      const { task, linear_issue } = showFocus(other);
       const text = `session ${sessionName(running.id)} in ${oneLine(other.layout.root, 200)}`;
       const holder = { host: context.world.self().host, session: running.id, since: running.started_at };
-      return [/^(\S+): /.exec(task ?? '')?.[1], linear_issue].flatMap((id) =>
-        id ? [{ task: id, text, holder }] : [],
-      );
+      return tasksInFocus(other).map((task) => ({ task, text, holder }));
     }),
   );
+
+/** The ids of the feature and of the issue in focus. */
+export function tasksInFocus(context: Context): string[] {
+  const { task, linear_issue } = showFocus(context);
+  return [/^(\S+): /.exec(task ?? '')?.[1], linear_issue].flatMap((id) => id || []);
+}
 
 /** Exit 3 for a task that a session in another worktree here has in focus. */
 export function refuseWorkedOn(context: Context, id: string): void {

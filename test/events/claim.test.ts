@@ -59,6 +59,13 @@ describe('claims on one machine', () => {
     await claim(project, 'F-2');
     const { rows } = await forgeJson<Fleet>(other, 'fleet');
     expect(rows.map(({ task }) => task).sort()).toEqual(['F-1: Do F-1', 'F-2']);
+    expect(await forgeError(project, ['release', 'f-1'])).toMatchObject({
+      ...{ exitCode: 3, code: 'claim.none', hint: 'forge focus clear' },
+      message: '"f-1" is not claimed; the session here has it in focus.',
+    });
+    await forgeJson(project, ['focus', 'clear'], { world: at(ada, 7) });
+    expect(await claim(other, 'F-1', { world: at(bob, 8) })).toMatchObject({ task: 'F-1' });
+    expect(await forgeError(project, ['release', 'F-1'])).toMatchObject({ hint: 'forge fleet' });
   });
 
   it.each([

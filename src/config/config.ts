@@ -1,5 +1,5 @@
-import { splitCommand } from '../core/argv.js';
-import { ForgeError, usage } from '../core/error.js';
+import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
+import { ForgeError, unlessFailed, usage } from '../core/error.js';
 import { configFile, shown } from '../core/paths.js';
 import { decodeUtf8 } from '../core/schema.js';
 import { checkText } from '../core/text.js';
@@ -82,10 +82,10 @@ function checkResult(name: string, after: string, file: string): void {
 
 /** Tests of features that are approved now: with another `test_command` they become other commands. */
 function trustedTests(context: Context): string[] {
-  const trusted = showTrust(context).items.filter(
-    ({ state, kind }) => state === 'trusted' && kind === 'command',
-  );
-  const owners = new Set(trusted.map(({ name }) => name));
-  const features = readFeatures(context).filter(({ id }) => owners.has(`feature ${id}`));
-  return features.flatMap(({ tests = [] }) => tests);
+  const items = showTrust(context).items.filter(({ state }) => state === 'trusted');
+  const trusted = new Set(items.flatMap(({ kind, content }) => (kind === 'command' ? [content] : [])));
+  const template = readConfig(context).features.test_command;
+  const commandOf = (test: string): string => unlessFailed('', () => formatArgv(testArgv(test, template)));
+  const tests = readFeatures(context).flatMap(({ tests = [] }) => tests);
+  return tests.filter((test) => trusted.has(commandOf(test)));
 }

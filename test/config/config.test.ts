@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Setting } from '../../src/index.js';
+import type { Setting, TrustReport } from '../../src/index.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
+import { CONFIG, differences, FEATURES, featureFile, makeForge, snapshot } from '../support/forge-project.js';
 
 describe('forge config', () => {
   it('LAY-06 lists every setting with its default, and gets one', async () => {
@@ -111,6 +111,15 @@ describe('forge config', () => {
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
     await forgeJson(project, ['config', 'set', 'features.test_command', 'node ./check.mjs {}']);
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    // Another test of the same feature, as from a clone, is not approved by it.
+    project.write(featureFile('A'), project.read(featureFile('A')).replace('["one"]', '["one","two"]'));
+    await forgeJson(project, ['config', 'set', 'features.test_command', 'node check.mjs {}']);
+    const { items } = await forgeJson<TrustReport>(project, ['trust', '--show']);
+    expect(items.filter(({ state }) => state !== 'trusted').map(({ content }) => content)).toEqual([
+      'node check.mjs two',
+    ]);
+    await forgeJson(project, ['config', 'set', 'features.test_command', 'node ./check.mjs {}']);
+    project.write(featureFile('A'), project.read(featureFile('A')).replace(',"two"', ''));
     // The same change by hand approves nothing.
     project.write(CONFIG, project.read(CONFIG).replace('node ./check.mjs', 'node ././check.mjs'));
     await expectError(project, ['feature', 'verify', 'A'], '3 trust.needed');

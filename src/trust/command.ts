@@ -18,18 +18,31 @@ async function run(call: Call): Promise<TrustReport> {
     throw refused('trust.unconfirmed', 'Nothing was approved: a person has to confirm at a terminal.', {
       hint: 'forge trust --show\nforge trust --yes   # after reading it',
     });
-  if (call.interactive && !(await confirmed(report)))
+  const asked = askedOf(report.items);
+  if (call.interactive && !(await confirmed(asked)))
     throw refused('trust.declined', 'Nothing was approved.', { hint: 'forge trust' });
-  const rules = report.items.filter(isNamed).map(({ digest }) => digest);
+  const rules = asked.filter(isNamed).map(({ digest }) => digest);
   return trust.approve({ digest: report.digest, rules });
+}
+
+const isMissing = ({ state }: TrustItem): boolean => state === 'missing';
+
+/** A yes to what is here withdraws nothing, so missing invariants are asked about only when nothing else is. */
+function askedOf(items: readonly TrustItem[]): TrustItem[] {
+  const open = items.filter(({ state }) => state !== 'trusted');
+  return open.every(isMissing) ? open : open.filter((item) => !isMissing(item));
 }
 
 const isNamed = ({ kind }: TrustItem): boolean => kind === 'rule' || kind === 'url';
 
-async function confirmed({ items }: TrustReport): Promise<boolean> {
+async function confirmed(asked: readonly TrustItem[]): Promise<boolean> {
   const { confirm } = await import('../cli/prompt.js');
-  const open = items.filter(({ state }) => state !== 'trusted').length;
-  return confirm(`Approve ${open === 1 ? 'this' : `these ${open}`} on this machine?`);
+  const many = asked.length > 1;
+  return confirm(
+    asked.every(isMissing)
+      ? `Withdraw your approval of ${many ? `the ${asked.length} missing invariants` : 'the missing invariant'}, for every branch?`
+      : `Approve ${many ? `these ${asked.length}` : 'this'} on this machine?`,
+  );
 }
 
 const STATE_WORDS = {
@@ -46,9 +59,12 @@ type Reading = (content: string) => string;
 /** `reading`: when a person is asked. */
 function renderAll({ items, digest, trusted }: TrustReport, style: Style, reading?: Reading): string {
   if (items.length === 0) return 'Nothing here needs your approval.';
+  const lack = askedOf(items).every(isMissing)
+    ? 'What is here is approved. Missing invariants: restore them, or withdraw your approval'
+    : 'Not all of it is approved';
   const state = trusted
     ? style.good('All of it is approved.')
-    : style.warn(`Not all of it is approved${reading ? '.' : ': forge trust'}`);
+    : style.warn(`${lack}${reading ? '.' : ': forge trust'}`);
   const text = items.map((item) => renderItem(item, style, reading));
   const ci = digest === undefined ? [] : [`For CI, to approve exactly this: CI=1 FORGE_TRUST=${digest}`];
   return [...text, '', state, ...ci].join('\n');

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TrustReport } from '../../src/index.js';
 import type { Where } from '../../src/status/where.js';
 import { cloneOf } from '../support/ci.js';
+import { atTerminal } from '../support/e2e-terminal.js';
 import { expectError, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, featureFile, makeForge, snapshot } from '../support/forge-project.js';
 import { commitAll, copyOf, makeFolder, type Project, projectAt } from '../support/project.js';
@@ -94,6 +95,35 @@ describe('forge trust', () => {
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
     project.write(featureFile('A'), project.read(featureFile('A')).replace('node -e 0', 'touch ran'));
     await expectRefused(project);
+  });
+
+  it('KNO-01 VIS-01 a yes on an older branch keeps the approval of what only a newer one states', async () => {
+    const project = await makeForge();
+    commitAll(project, 'Begin');
+    project.git('branch', 'release');
+    await runForge(project, ['knowledge', 'add', 'invariant', 'Amounts are in cents'], PERSON);
+    commitAll(project, 'Add a rule');
+    const show = async (branch: string): Promise<string> => {
+      project.git('switch', '-q', branch);
+      return (await runForge(project, ['trust', '--show'])).stdout;
+    };
+    const before = await show('main');
+    expect(await show('release')).toMatch(
+      /^What is here is approved\. Missing invariants: .*: forge trust$/m,
+    );
+    project.write('.forge/init.sh', '#!/bin/sh\n');
+    expect((await atTerminal(project, ['trust'], [['Approve this on this machine?', 'y\r']])).exitCode).toBe(
+      0,
+    );
+    const asked = 'Withdraw your approval of the missing invariant, for every branch?';
+    const { shown, exitCode } = await atTerminal(project, ['trust'], [[asked, 'n\r']]);
+    expect(shown).toMatch(/approved, and missing now.*\s+Amounts are in cents/);
+    expect(exitCode).toBe(3);
+    project.git('restore', '.forge/init.sh');
+    expect(await show('main')).toBe(before);
+    project.git('switch', '-q', 'release');
+    await atTerminal(project, ['trust'], [[asked, 'y\r']]);
+    expect(await show('main')).toMatch(/^invariant {2}not approved$/m);
   });
 
   it('B-86 distrusts one changed byte and shows the change', async () => {

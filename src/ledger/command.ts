@@ -187,7 +187,7 @@ function renderHistory([first, ...more]: readonly string[], file: string | null)
 async function repair(call: Call): Promise<Repaired> {
   const { memory } = call.forge();
   const discard = (call.options.discard ?? []) as string[];
-  const steps = discard.length > 0 ? [] : await memory.planRepair();
+  const steps = await memory.planRepair({ discard });
   if (steps.length > 0 && call.flags.dryRun)
     return { done: steps.map(({ finding, action }) => `${finding} → ${action}`), discarded: [] };
   for (const { finding, action } of steps) call.say(`${finding}\n  → ${call.style.command(action)}`);

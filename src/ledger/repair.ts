@@ -29,13 +29,22 @@ export interface RepairStep {
 }
 
 /** What `forge memory repair` shows before it asks. Writes nothing. */
-export const planRepair = (context: Context): Promise<RepairStep[]> =>
-  withObservation(context, async (observation) =>
-    compare(observation).findings.flatMap((finding) => {
+export const planRepair = (
+  context: Context,
+  { discard = [] }: { discard?: readonly string[] } = {},
+): Promise<RepairStep[]> =>
+  withObservation(context, async (observation) => {
+    if (discard.length > 0)
+      return discard.map((name) => {
+        const ids = findMissing(observation, name);
+        const finding = `${plural(ids.length, 'record')} missing: ${firstPaths(ids.map((id) => id.slice(0, 12)))}`;
+        return { finding, action: 'accept that they are gone' };
+      });
+    return compare(observation).findings.flatMap((finding) => {
       const action = meaningOf(finding.code).repair;
       return action === undefined ? [] : [{ finding: describeFinding(finding), action }];
-    }),
-  );
+    });
+  });
 
 export interface Repaired {
   /** What was done, in clauses. */
@@ -73,24 +82,27 @@ async function discardRecords(
   names: readonly string[],
   decision: Decision,
 ): Promise<Repaired> {
-  const ids = await withObservation(context, async ({ own, others, graph, absent }) => {
-    const gone = [...own.lines, ...others].filter(({ id }) => !graph.has(id));
-    const known: { id: string; branch?: string; commit?: string }[] = [...gone, ...absent];
-    return names.flatMap((name) => {
-      const isId = /^[0-9a-f]{6,64}$/.test(name);
-      const found = known.filter(
-        ({ id, branch, commit }) =>
-          branch === name || (isId && (id.startsWith(name) || commit?.startsWith(name))),
-      );
-      if (found.length > 0) return found.map(({ id }) => id);
-      const message = `No missing record has the id, the branch or the commit ${JSON.stringify(name)}.`;
-      throw usage('discard.unknown', message, { hint: 'forge memory verify' });
-    });
-  });
+  const ids = await withObservation(context, async (observation) =>
+    names.flatMap((name) => findMissing(observation, name)),
+  );
   const discarded = [...new Set(ids)];
   storeAudit(context, { kind: 'discarded', subjects: discarded, ...decision });
   await verifyAndRepair(context);
   return { done: [`discarded ${plural(discarded.length, 'record')}`], discarded };
+}
+
+/** Ids of the missing records that a name of `--discard` is about. Exit 2 without any. */
+function findMissing({ own, others, graph, absent }: Observation, name: string): string[] {
+  const gone = [...own.lines, ...others].filter(({ id }) => !graph.has(id));
+  const known: { id: string; branch?: string; commit?: string }[] = [...gone, ...absent];
+  const isId = /^[0-9a-f]{6,64}$/.test(name);
+  const found = known.filter(
+    ({ id, branch, commit }) =>
+      branch === name || (isId && (id.startsWith(name) || commit?.startsWith(name))),
+  );
+  if (found.length > 0) return [...new Set(found.map(({ id }) => id))];
+  const message = `No missing record has the id, the branch or the commit ${JSON.stringify(name)}.`;
+  throw usage('discard.unknown', message, { hint: 'forge memory verify' });
 }
 
 const withObservation = <T>(

@@ -1,5 +1,6 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { homeFolder } from '../core/environment.js';
 import { unlessFailed } from '../core/error.js';
 import { appendLog, readTarget, realPath } from '../core/files.js';
 import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
@@ -280,14 +281,16 @@ function leave(context: Context, running: RunningSession, me: Holder): RunningSe
   return { ...running, parked: { at: timestamp(context), agent } };
 }
 
-/** Whether this project wires an agent that also runs the hooks of others. Then only its own hooks answer. */
-export function isWired({ layout }: Context, agent: AgentName): boolean {
-  const file = AGENTS[agent].hooks?.file.project ?? '';
-  try {
-    return isHookOf(agent, readTarget(join(layout.root, file), 64 * 1024)?.toString());
-  } catch {
-    return false;
-  }
+/** Whether an agent that also runs the hooks of others is wired, here or for the person. Then only its own hooks answer. */
+export function isWired({ layout, world }: Context, agent: AgentName): boolean {
+  const { project = '', user = '' } = AGENTS[agent].hooks?.file ?? {};
+  return [join(layout.root, project), join(homeFolder(world.env), user)].some((file) => {
+    try {
+      return isHookOf(agent, readTarget(file, 64 * 1024)?.toString());
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Adds a line to this worktree's hook log: a hook has nobody to report an error to. */

@@ -20,7 +20,7 @@ import {
 import { agent, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, snapshot } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
-import type { Project } from '../support/project.js';
+import { makeFolder, type Project } from '../support/project.js';
 import { hookLists } from '../support/wirings.js';
 
 describe('a stop with an open question', () => {
@@ -106,6 +106,14 @@ describe("Claude Code's hooks, run by another agent", () => {
       expect(await inCursor(project, event, name)).toEqual(SILENT);
     expect(snapshot(project.dir)).toEqual(before);
     expect((await claude(project, 'session-start')).stdout).toContain('FORGE briefing');
+  });
+
+  it('AGT-01 stay silent if the person has forge’s hooks for Cursor', async () => {
+    const project = await makeForge();
+    const env = { HOME: makeFolder() };
+    await runForge(project, ['agent', 'install', 'cursor', '--user'], { env });
+    const input = payload('cursor', 'session-start', { workspace_roots: [project.dir] });
+    expect(await hook(project, ['claude', 'session-start'], input, { env })).toEqual(SILENT);
   });
 
   it('AGT-01 stay silent if Copilot has forge’s hooks', async () => {

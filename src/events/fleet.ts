@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { compareText } from '../core/text.js';
 import { readBranch } from '../git/repository.js';
 import { type Context, otherWorktrees } from '../project/project.js';
-import { readRunning, showFocus } from '../session/running.js';
+import { judgeRunning, readRunning, showFocus } from '../session/running.js';
 import { type Bucket, msLeft, readHeld, serverNow, withBucket } from './bucket.js';
 import { renewClaims } from './claim.js';
 import type { EventType, ForgeEvent } from './event.js';
@@ -161,7 +161,8 @@ function readHere(context: Context): FleetRow[] {
     if (held.some((row) => row.place === place && isClaimed(row.task))) return [];
     const { host } = context.world.self();
     const row = emptyRow({ host, place, session: id, folder: basename(each.layout.root) });
-    return [{ ...row, branch, task, since }];
+    const isOver = judgeRunning(each, session).state === 'interrupted';
+    return [{ ...row, branch, task, since, health: isOver ? ('idle' as const) : row.health }];
   });
   return [...held, ...others];
 }

@@ -59,6 +59,11 @@ describe('claims on one machine', () => {
     await claim(project, 'F-2');
     const { rows } = await forgeJson<Fleet>(other, 'fleet');
     expect(rows.map(({ task }) => task).sort()).toEqual(['F-1: Do F-1', 'F-2']);
+    const health = async (liveness: 'alive' | 'gone') => {
+      const fleet = await forgeJson<Fleet>(other, 'fleet', { world: at(bob, 7, liveness) });
+      return fleet.rows.find(({ task }) => task === 'F-1: Do F-1')?.health;
+    };
+    expect([await health('alive'), await health('gone')]).toEqual(['working', 'idle']);
     expect(await forgeError(project, ['release', 'f-1'])).toMatchObject({
       ...{ exitCode: 3, code: 'claim.none', hint: 'forge focus clear' },
       message: '"f-1" is not claimed; the session here has it in focus.',

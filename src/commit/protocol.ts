@@ -210,12 +210,17 @@ function checkContents(message: ParsedMessage): Problem[] {
     if (!section || isComplete) return [];
     return [problem(name.toLowerCase() as RuleName, section.line + 1, `"## ${name}" ${what}`, SAMPLES[name])];
   };
-  const hasItem = linesOf(message, 'What').some(({ text }) => isFilled(ITEM.exec(text)?.[1] ?? ''));
-  const hasReason = linesOf(message, 'Why').some(({ text }) => isFilled(text.trim().replace(/^[-*+] +/, '')));
+  const checkText = (name: SectionName, texts: readonly string[], what: string): Problem[] => {
+    const first = texts.find((text) => text !== '');
+    const only = first === undefined ? what : `has only a placeholder: ${oneLine(first, 40)}`;
+    return check(name, texts.some(isFilled), only);
+  };
+  const items = linesOf(message, 'What').map(({ text }) => ITEM.exec(text)?.[1] ?? '');
+  const reasons = linesOf(message, 'Why').map(({ text }) => text.trim().replace(/^[-*+] +/, ''));
   const hasField = ['Learned', 'Updated'].some((name) => fieldOf(message, 'Memory', name));
   return [
-    ...check('What', hasItem, 'has no item.'),
-    ...check('Why', hasReason, 'has no text.'),
+    ...checkText('What', items, 'has no item.'),
+    ...checkText('Why', reasons, 'has no text.'),
     ...check('Memory', hasField, 'has neither "Learned:" nor "Updated:".'),
   ];
 }

@@ -12,7 +12,7 @@ import { commandIn, kindOf } from '../finding/question.js';
 import { describePause } from '../guard/fingerprint.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } from '../kfr/rules.js';
-import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
+import { type Context, isHalted, noteActivity, otherWorktrees, timestamp } from '../project/project.js';
 import { type RanCommand, recordTurn } from '../session/record.js';
 import type { RunningSession } from '../session/rules.js';
 import {
@@ -228,17 +228,21 @@ const FREE = /^(short-term\/scratch|artifacts)(\/|$)/;
 
 /** Why an edit tool may not write these files, null when it may. An edit would be neither checked nor recorded. */
 export function gateEdit(
-  { layout }: Context,
+  context: Context,
   { cwd, paths }: { cwd: string | null; paths: readonly string[] },
 ): string | null {
-  const memory = memoryFolder(layout);
+  const { layout } = context;
   for (const path of paths) {
     const whole = resolve(cwd ?? layout.root, path);
-    const inside = [whole, withoutLinks(whole)].map((file) => relative(memory, file).split(sep).join('/'));
-    const name = inside.find((file) => file !== '' && !file.startsWith('../') && !FREE.test(file));
-    if (name === undefined) continue;
-    const command = COMMANDS.find(([start]) => start.test(name))?.[1] ?? 'forge --help';
-    return `Only forge writes ${oneLine(shown(layout, join(memory, name)), 200)}; nothing was changed. Use: ${command}`;
+    const files = [whole, withoutLinks(whole)];
+    const others = files.some((file) => file.includes('.forge')) ? otherWorktrees(context) : [];
+    for (const memory of [context, ...others].map((each) => memoryFolder(each.layout))) {
+      const inside = files.map((file) => relative(memory, file).split(sep).join('/'));
+      const name = inside.find((file) => file !== '' && !file.startsWith('../') && !FREE.test(file));
+      if (name === undefined) continue;
+      const command = COMMANDS.find(([start]) => start.test(name))?.[1] ?? 'forge --help';
+      return `Only forge writes ${oneLine(shown(layout, join(memory, name)), 200)}; nothing was changed. Use: ${command}`;
+    }
   }
   return null;
 }

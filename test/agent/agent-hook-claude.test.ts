@@ -14,6 +14,7 @@ import {
   talking,
 } from '../support/agent-hooks.js';
 import { at } from '../support/agents.js';
+import { trees } from '../support/claims.js';
 import { agent, forgeJson, runForge } from '../support/forge.js';
 import { makeForge, snapshot } from '../support/forge-project.js';
 import { patch } from '../support/kfrs.js';
@@ -97,6 +98,21 @@ describe('forge hook claude session-start', () => {
     expect(text).toContain('c'.repeat(280));
     expect(text).toContain('Cut to fit');
   });
+});
+
+it('AGT-01 forge hook claude pre-tool-use refuses a write to the memory of another worktree too', async () => {
+  const [project, other] = await trees();
+  const write = (path: string) =>
+    claude(project, 'pre-tool-use', { tool_name: 'Write', tool_input: { file_path: other.path(path) } });
+  const { stdout } = await write('.forge/memory/long-term/knowledge.json');
+  expect(JSON.parse(stdout).hookSpecificOutput).toMatchObject({
+    permissionDecision: 'deny',
+    permissionDecisionReason: expect.stringContaining(
+      '/tree/.forge/memory/long-term/knowledge.json; nothing',
+    ),
+  });
+  for (const path of ['.forge/memory/short-term/scratch/a', '.forge/x', 'src/app.js'])
+    expect(await write(path), path).toEqual(SILENT);
 });
 
 describe('forge hook claude user-prompt-submit and post-tool-use', () => {

@@ -110,8 +110,7 @@ export class Disk {
       known.delete(paths.shown(this.layout, path));
       known.set(paths.shown(this.layout, path), bytes ? digest(bytes) : REMOVED);
     }
-    const kept = Object.fromEntries([...known].slice(-MAX_RECORDED));
-    files.writeHint(paths.writtenFile(this.layout), kept, MAX_STATE_BYTES);
+    files.writeHint(paths.writtenFile(this.layout), Object.fromEntries([...known].slice(-MAX_RECORDED)));
   }
 
   /** Like replace, for bytes that were in `.forge/` before and so have passed the guard. Null removes the file. */
@@ -246,7 +245,7 @@ const MAX_RECORDED = 2000;
 const REMOVED = '';
 
 const readWritten = (layout: paths.Layout): Record<string, string> =>
-  files.readHint(paths.writtenFile(layout), MAX_STATE_BYTES) ?? {};
+  files.readHint(paths.writtenFile(layout)) ?? {};
 
 /** Returns if forge itself wrote these bytes last, or (null) removed the file. */
 export function writtenHere(layout: paths.Layout): (path: string, bytes: Buffer | null) => boolean {

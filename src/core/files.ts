@@ -264,7 +264,9 @@ export const removePath = (path: string): void =>
 /** Without an error if the file stays. */
 export const removeQuietly = (path: string): void => tryOr(undefined, () => fs.unlinkSync(path));
 
-const MAX_HINT_BYTES = 64 * 1024;
+/** More than any hint has: one that is too large is not stored. */
+const MAX_HINT_BYTES = 1024 * 1024;
+const MAX_LOG_BYTES = 64 * 1024;
 
 /** The value of a hint file; null when it is missing or unreadable. */
 export const readHint = <T>(path: string, max = MAX_HINT_BYTES): T | null =>
@@ -277,8 +279,8 @@ export const writeHint = (path: string, value: object, max = MAX_HINT_BYTES): vo
 /** Adds a line to a log. A full log loses its older half. */
 export const appendLog = (path: string, line: string): void =>
   writeQuietly(path, () => {
-    const text = `${readPlain(path, 2 * MAX_HINT_BYTES)?.toString('utf8') ?? ''}${line}\n`;
-    const isFull = text.length >= MAX_HINT_BYTES;
+    const text = `${readPlain(path, 2 * MAX_LOG_BYTES)?.toString('utf8') ?? ''}${line}\n`;
+    const isFull = text.length >= MAX_LOG_BYTES;
     return Buffer.from(isFull ? text.slice(text.indexOf('\n', text.length / 2) + 1) : text);
   });
 

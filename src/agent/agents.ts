@@ -65,8 +65,8 @@ export interface Agent {
   wants(command: string, place: PlaceOption, isAllowed: boolean): string[];
 }
 
-/** The option of `forge agent` for a place: the project, a person's home folder, or a folder of the project. */
-export type PlaceOption = '' | ' --user' | ' --here';
+/** The option of `forge agent` for a place: none for the top of the project. */
+export type PlaceOption = '--user' | '--here' | null;
 
 /** Names in the order of MOMENTS, by the word that `forge hook` takes. */
 const eventsOf = (names: string): Agent['events'] =>
@@ -118,8 +118,10 @@ const SERVERS = ['mcpServers', 'forge'];
 const plainServer = (command: string, args: readonly string[]) => ({ command, args });
 
 /** How to stop the agent's permission prompts. */
-const asks = (name: string, place: PlaceOption): string =>
-  `it asks before each use of a forge tool; to allow the everyday tools: forge agent install ${name}${place} --allow`;
+function asks(name: string, place: PlaceOption): string {
+  const command = ['forge agent install', name, ...(place ? [place] : []), '--allow'].join(' ');
+  return `it asks before each use of a forge tool; to allow the everyday tools: ${command}`;
+}
 
 /** The everyday tools. They write to the session only and run no command. */
 const EVERYDAY = [
@@ -161,7 +163,7 @@ const claude: Agent = {
   },
   allow: { at: ['permissions', 'allow'], items: EVERYDAY.map((tool) => `mcp__forge__${tool}`) },
   wants: (command, place, isAllowed) => [
-    place === ' --user'
+    place === '--user'
       ? `the MCP server, once: claude mcp add --scope user forge -- ${command} mcp`
       : 'Claude Code runs no hook until you trust this folder and its MCP server: it asks at its next start here',
     ...(isAllowed ? [] : [asks('claude', place)]),
@@ -189,7 +191,7 @@ const codex: Agent = {
   allow: null,
   wants: (_, place) => [
     'type /hooks in Codex and trust the new hooks: it skips new and changed hooks silently',
-    ...(place === ' --user'
+    ...(place === '--user'
       ? []
       : ['Codex reads .codex/ only in a trusted project: it asks at its next start here']),
   ],
@@ -224,7 +226,7 @@ const gemini: Agent = {
   ignore: '.geminiignore',
   allow: { server: { trust: true } },
   wants: (_, place, isAllowed) => [
-    ...(place === ' --user'
+    ...(place === '--user'
       ? []
       : [
           'Gemini CLI warns about project hooks named forge-… at its next start and after each change; they run',
@@ -327,7 +329,7 @@ const copilot: Agent = {
   beginning: { version: 1 },
   wants: (_, place) => [
     "copilot -p refuses forge's tools without --allow-tool forge; the interactive Copilot asks",
-    ...(place === ' --user'
+    ...(place === '--user'
       ? []
       : [
           'Copilot runs no hook until you trust this folder: it asks once',

@@ -47,7 +47,7 @@ export const userPlace = ({ env }: World, dryRun: boolean): Place => ({
 });
 
 export const optionOf = ({ isUser, prefix }: Place): PlaceOption =>
-  isUser ? ' --user' : prefix === '' ? '' : ' --here';
+  isUser ? '--user' : prefix === '' ? null : '--here';
 
 /** What an agent gets at a place. */
 export const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>

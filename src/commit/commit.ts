@@ -150,10 +150,9 @@ function requireGit({ repository, git, layout }: Context): { repository: Reposit
 function requireNoOperation(repository: Repository, amend: boolean): void {
   const operation = operationOf(repository);
   if (!operation || (amend && operation === 'rebase')) return;
-  // `a merge`, `git am`
-  const name = operationInProgress(repository)?.split(' ').at(-1);
-  throw refused('commit.operation', `A ${name} is in progress; finish it with git first.`, {
-    hint: `git ${name} --continue`,
+  const name = operationInProgress(repository) ?? operation;
+  throw refused('commit.operation', `Finish ${name} with git first.`, {
+    hint: `git ${name.replace(/^a |^git /, '')} --continue`,
   });
 }
 

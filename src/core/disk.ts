@@ -247,7 +247,7 @@ const REMOVED = '';
 const readWritten = (layout: paths.Layout): Record<string, string> =>
   files.readHint(paths.writtenFile(layout)) ?? {};
 
-/** Returns if forge itself wrote these bytes last, or (null) removed the file. */
+/** A check whether forge itself last wrote these bytes or, for null, removed the file. */
 export function writtenHere(layout: paths.Layout): (path: string, bytes: Buffer | null) => boolean {
   const known = readWritten(layout);
   return (path, bytes) => known[paths.shown(layout, path)] === (bytes ? digest(bytes) : REMOVED);

@@ -83,6 +83,9 @@ export const jsonLine = (value: unknown): string =>
       .join(''),
   );
 
+/** The text as a part of a regular expression. */
+export const escapePattern = (text: string): string => text.replace(/[{}[\]().*+?^$|\\]/g, '\\$&');
+
 /** One line: controls escaped, white space folded, cut at `max` characters. */
 export function oneLine(text: string, max = 200): string {
   if (text.length <= max && PLAIN_LINE.test(text)) return text;

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod/mini';
 import { formatArgv, inShell, testArgv } from '../core/argv.js';
 import { commandEnvironment } from '../core/environment.js';
-import { ForgeError, refused, usage } from '../core/error.js';
+import { ForgeError, refused, unlessFailed, usage } from '../core/error.js';
+import { listFolder } from '../core/files.js';
 import { type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
 import { oneLine, tellingLine } from '../core/text.js';
@@ -214,7 +215,7 @@ async function verifyOne(
   const last = runs.at(-1) as ProcessRun;
   const { argv, exit_code, output } = last;
   const missing = whyMissing(context.layout.root, last);
-  // One that passed fails without its test file, and one that a cycle's builder has worked on. Others were not run.
+  // Without its test file a feature fails if it passed before, or in a cycle. Otherwise the test was not run.
   const isJudged = feature.status === 'passing' || watch.asBuilder;
   const not_run = (isJudged ? null : missing) ?? whyNotRun(last);
   const tree = await readTested(context);
@@ -392,8 +393,7 @@ const fileIn = (word: string): string => word.replace(/(?:::.*|(?::\d+)+|\/\.\.\
 /** Whether a file has this name, or begins with it: jest, vitest and Playwright take a part of a path. */
 const isThere = (path: string): boolean =>
   existsSync(path) ||
-  (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true &&
-    readdirSync(dirname(path)).some((name) => name.startsWith(basename(path))));
+  unlessFailed([], () => listFolder(dirname(path))).some((name) => name.startsWith(basename(path)));
 
 /** A path or a file's name: `-k test_login`, `make test_x` and `unittest test_app.T` name no file. */
 const isFileName = (word: string): boolean => /\/|\.[a-z]{1,4}$/.test(word) && isTestFile(word);

@@ -1,4 +1,5 @@
 import { template } from '../core/templates.js';
+import { escapePattern } from '../core/text.js';
 import { lazyRule, type Rule, readTable } from './rule.js';
 import {
   entropyOf,
@@ -120,8 +121,6 @@ const CHECKS: Readonly<Record<string, Accept>> = {
   foreign: (secret) => isSecretWord(secret),
 };
 
-const literally = (literal: string): string => literal.replace(/[.$+*?|()[\]{}\\/]/g, '\\$&');
-
 const CREDENTIAL =
   /key|token|secret|pass|auth|api|bearer|cred|(?:\b|_)pat(?:\b|_)|license|pw|login|webhook|dsn/i;
 const DIGEST = /sha-?\d|sha\b|commit|hash|digest|md5|checksum|integrity|etag|revision|\bid\b/i;
@@ -154,10 +153,7 @@ interface Kind {
 const alone = (body: string): string => `(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`;
 const asItIs = (body: string): string => body;
 
-/**
- * The pattern for letters of either case. With flag `i`, each `[^…]` takes a millisecond to compile, and every text with
- * the word "pass" pays for it.
- */
+/** The pattern for letters of either case. With flag `i`, each `[^…]` is slow to compile, and most texts need these rules. */
 const anyCase = (pattern: string): string =>
   pattern.replace(LETTERS, (part, isNot: string | undefined, set: string | undefined) => {
     if (set !== undefined) return `[${isNot}${otherCase(set)}${set}]`;
@@ -173,7 +169,7 @@ const otherCase = (set: string): string =>
     .map((part) => (part === part.toLowerCase() ? part.toUpperCase() : part.toLowerCase()))
     .join('');
 
-const anyOf = (keywords: readonly string[]): string => `(?:${keywords.map(literally).join('|')})`;
+const anyOf = (keywords: readonly string[]): string => `(?:${keywords.map(escapePattern).join('|')})`;
 
 const KINDS: Readonly<Record<string, Kind>> = {
   token: {

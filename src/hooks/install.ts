@@ -125,7 +125,7 @@ function planHook(hook: GitHook, folder: HookFolder): HookPlan {
     ...rest,
   });
   const refuse = (why: string, fix: string, lines = ''): HookPlan => plan('refused', { why, fix, lines });
-  // Their script would be in the git dir, where forge writes nothing then.
+  // The script would be in the git dir, and forge writes to none outside the project.
   if (repository.kind === 'elsewhere')
     return refuse(`the git dir is not in this folder (${repository.gitDir})`, 'forge ci   # the same checks');
   if (hooksPath && !hooksPath.isThere)

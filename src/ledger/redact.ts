@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { refused } from '../core/error.js';
 import { removePath } from '../core/files.js';
 import { replacementsFile, shown } from '../core/paths.js';
+import { escapePattern } from '../core/text.js';
 import { lines, must } from '../git/client.js';
 import type { Context } from '../project/project.js';
 import { append, type RecordRef } from './append.js';
@@ -171,6 +172,6 @@ function replacementFor(id: string, line: string): string {
   const record = JSON.parse(line) as LedgerRecord;
   const { v, tier, n, seg, prev, seen } = record;
   const start = JSON.stringify({ v, tier, n, seg, prev, seen }).slice(0, -1);
-  const pattern = start.replace(/[{}[\]().*+?^$|\\]/g, '\\$&');
+  const pattern = escapePattern(start);
   return `regex:(?m)^( *)${pattern},.*$==>\\1${formatTombstone(id, record)}`;
 }

@@ -74,7 +74,7 @@ export function toManifestText({ frontmatter }: SkillMd, files: readonly string[
     ? { keywords: list(OWN.keywords), patterns: list(OWN.files) }
     : triggersOf(String(name), String(description));
   const folders = new Set(files.flatMap((file) => /^(.*?)\//.exec(file)?.[1] ?? []));
-  // That key is the file's.
+  // `instructions` is the key of instructions.md.
   folders.delete('instructions');
   return [
     'schema_version = 1',

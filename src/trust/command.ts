@@ -60,7 +60,7 @@ type Reading = (content: string) => string;
 function renderAll({ items, digest, trusted }: TrustReport, style: Style, reading?: Reading): string {
   if (items.length === 0) return 'Nothing here needs your approval.';
   const lack = askedOf(items).every(isMissing)
-    ? 'What is here is approved. Missing invariants: restore them, or withdraw your approval'
+    ? 'All that is here is approved. Restore the missing invariants, or withdraw your approval'
     : 'Not all of it is approved';
   const state = trusted
     ? style.good('All of it is approved.')

@@ -1,5 +1,5 @@
 import { ForgeError } from '../core/error.js';
-import { oneLine, plural } from '../core/text.js';
+import { escapePattern, oneLine, plural } from '../core/text.js';
 import { describeCommit } from '../feature/rules.js';
 import type { Forge } from '../index.js';
 import { describeLearning } from '../knowledge/rules.js';
@@ -40,7 +40,7 @@ async function readCopy(open: () => Forge, details: boolean): Promise<Copy> {
     if (sessions?.active) await read('sessions/:id', sessions.active.id);
   }
   // Not in the names of other folders: `/app` is no part of `src/app`, and `/work/shop` none of `/work/shop-2`.
-  const place = new RegExp(`(?<![\\w.~-])${root.replace(/[^\w/]/g, '\\$&')}(?![\\w-])`, 'g');
+  const place = new RegExp(`(?<![\\w.~-])${escapePattern(root)}(?![\\w-])`, 'g');
   const clean = (key: string, value: unknown): unknown => {
     if (key === 'holder') return undefined;
     return typeof value === 'string' && root.length > 1 ? value.replace(place, '.') : value;

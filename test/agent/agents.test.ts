@@ -184,7 +184,7 @@ describe('the wiring', () => {
     expect(Object.keys(hooks).sort()).toEqual([...events].sort());
     for (const item of Object.values(hooks))
       expect(stringsIn(item).filter((text) => isHookOf(agent, text))).not.toEqual([]);
-    expect(AGENTS[agent].wants('forge', '', false).join('\n')).toMatch(/\S/);
+    expect(AGENTS[agent].wants('forge', null, false).join('\n')).toMatch(/\S/);
   });
 
   it('AGT-01 has timeouts in the unit of each agent, and what each adds', () => {

@@ -109,7 +109,7 @@ describe('forge trust', () => {
     };
     const before = await show('main');
     expect(await show('release')).toMatch(
-      /^What is here is approved\. Missing invariants: .*: forge trust$/m,
+      /^All that is here is approved\. Restore the missing invariants, .*: forge trust$/m,
     );
     project.write('.forge/init.sh', '#!/bin/sh\n');
     expect((await atTerminal(project, ['trust'], [['Approve this on this machine?', 'y\r']])).exitCode).toBe(
